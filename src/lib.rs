@@ -1,0 +1,15 @@
+//! Predicts what a Helm release under Flux will do next.
+#![forbid(unsafe_op_in_unsafe_fn)]
+
+pub mod base;
+pub mod chart;
+pub mod cluster;
+pub mod codec;
+pub mod diff;
+pub mod flux;
+pub mod funcs;
+pub mod plan;
+pub mod render;
+pub mod report;
+pub mod template;
+pub mod value;

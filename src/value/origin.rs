@@ -1,0 +1,258 @@
+//! Where a value came from: facts, and the gates whose outcome it depends on.
+//!
+//! Sets of origins are interned: a [`OriginSet`] is a number, the union of two is looked up in a table, and a value that
+//! came from nowhere but the chart costs nothing.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::rc::Rc;
+
+/// One origin in an [`Origins`] table; 0 is "none".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct OriginId(pub u32);
+
+/// A set of origins in an [`Origins`] table; 0 is the empty set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct OriginSet(pub u32);
+
+/// A gate (a branch taken on a value with origins) in a recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GateId(pub u32);
+
+impl OriginId {
+    /// No origin.
+    pub const NONE: OriginId = OriginId(0);
+}
+
+impl OriginSet {
+    /// The set of a constant.
+    pub const EMPTY: OriginSet = OriginSet(0);
+
+    /// Whether the set is empty.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What a template asked the cluster for, after evaluation of its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LookupKey {
+    /// `group/version`, or `v1`, as the template gave it.
+    pub api_version: Rc<str>,
+    /// Kind as the template gave it.
+    pub kind: Rc<str>,
+    /// Namespace as the template gave it; "" for none.
+    pub namespace: Rc<str>,
+    /// Name; "" asks for a list (L2).
+    pub name: Rc<str>,
+}
+
+impl fmt::Display for LookupKey {
+    /// `BucketClaim tenant-root/bucket`; a list shows `*` for the name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(if self.name.is_empty() { "*" } else { &self.name })
+    }
+}
+
+/// Which layer of values a leaf came from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// values.yaml of the chart with this path (`app`, `app/charts/db`).
+    Chart(Rc<str>),
+    /// A values file, reference or flag given by the user, by its name.
+    User(Rc<str>),
+}
+
+/// One ambient fact that a render can depend on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// A field (`.status.bucketName`; "" is the whole object) of what a lookup answered.
+    Lookup { key: Rc<LookupKey>, path: Rc<str> },
+    /// An API version or resource that was asked for (`apps/v1`, `apps/v1/Deployment`); `*` is the whole list.
+    ApiVersion(Rc<str>),
+    /// The version of Kubernetes.
+    KubeVersion,
+    /// The version of Helm.
+    HelmVersion,
+    /// A leaf of the values with its layer and path (`.image.tag`).
+    Value { layer: Layer, path: Rc<str> },
+    /// A field of `.Release` (`Name`, `IsInstall`, `Revision`, …).
+    Release(&'static str),
+    /// A random function, by call site (`template:line:column function`).
+    Random(Rc<str>),
+    /// The clock, by call site.
+    Clock(Rc<str>),
+    /// A host name that was resolved.
+    Dns(Rc<str>),
+    /// The outcome of a gate; the gate's own origins are in its record.
+    Gate(GateId),
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    origins: Vec<Origin>,
+    origin_ids: HashMap<Origin, OriginId>,
+    sets: Vec<Rc<[OriginId]>>,
+    set_ids: HashMap<Rc<[OriginId]>, OriginSet>,
+    unions: HashMap<(OriginSet, OriginSet), OriginSet>,
+}
+
+/// The interning table of one render. With tracking off it hands out only empty sets; the engine is the same.
+#[derive(Debug)]
+pub struct Origins {
+    tracking: bool,
+    table: RefCell<Table>,
+}
+
+impl Origins {
+    /// A new table; `tracking: false` makes every set empty.
+    pub fn new(tracking: bool) -> Self {
+        let mut table = Table::default();
+        table.origins.push(Origin::KubeVersion); // index 0 is "none" and never read
+        let empty: Rc<[OriginId]> = Rc::from([]);
+        table.sets.push(empty.clone());
+        table.set_ids.insert(empty, OriginSet::EMPTY);
+        Origins { tracking, table: RefCell::new(table) }
+    }
+
+    /// Whether origins are recorded at all.
+    pub fn tracking(&self) -> bool {
+        self.tracking
+    }
+
+    /// The number of an origin.
+    pub fn intern(&self, origin: Origin) -> OriginId {
+        if !self.tracking {
+            return OriginId::NONE;
+        }
+        let table = &mut *self.table.borrow_mut();
+        if let Some(id) = table.origin_ids.get(&origin) {
+            return *id;
+        }
+        let id = OriginId(table.origins.len() as u32);
+        table.origins.push(origin.clone());
+        table.origin_ids.insert(origin, id);
+        id
+    }
+
+    /// The set with one element; the empty set for [`OriginId::NONE`].
+    pub fn single(&self, id: OriginId) -> OriginSet {
+        if id == OriginId::NONE { OriginSet::EMPTY } else { self.table.borrow_mut().set(&[id]) }
+    }
+
+    /// Interns an origin and returns the set that holds just it.
+    pub fn only(&self, origin: Origin) -> OriginSet {
+        let id = self.intern(origin);
+        self.single(id)
+    }
+
+    /// The union of two sets.
+    #[inline]
+    pub fn union(&self, a: OriginSet, b: OriginSet) -> OriginSet {
+        if a == b || b.is_empty() {
+            return a;
+        }
+        if a.is_empty() {
+            return b;
+        }
+        self.table.borrow_mut().union(a, b)
+    }
+
+    /// The union of many sets: one interning instead of one per member.
+    pub fn union_all(&self, sets: impl IntoIterator<Item = OriginSet>) -> OriginSet {
+        let mut seen: BTreeSet<OriginSet> = sets.into_iter().filter(|s| !s.is_empty()).collect();
+        match seen.len() {
+            0 => OriginSet::EMPTY,
+            1 => seen.pop_first().unwrap_or_default(),
+            _ => {
+                let table = &mut *self.table.borrow_mut();
+                let ids: BTreeSet<OriginId> =
+                    seen.iter().flat_map(|s| table.sets[s.0 as usize].iter().copied()).collect();
+                let ids: Vec<OriginId> = ids.into_iter().collect();
+                table.set(&ids)
+            }
+        }
+    }
+
+    /// The origins in a set, in the order they were first met.
+    pub fn members(&self, set: OriginSet) -> Vec<Origin> {
+        let table = self.table.borrow();
+        table.sets[set.0 as usize].iter().map(|id| table.origins[id.0 as usize].clone()).collect()
+    }
+
+    /// The numbers of the origins in a set, ascending.
+    pub fn ids(&self, set: OriginSet) -> Rc<[OriginId]> {
+        self.table.borrow().sets[set.0 as usize].clone()
+    }
+
+    /// The origin of that number, if it is one.
+    pub fn get(&self, id: OriginId) -> Option<Origin> {
+        if id == OriginId::NONE { None } else { self.table.borrow().origins.get(id.0 as usize).cloned() }
+    }
+
+    /// The place one field (`name`) or index (`[3]`) below the place `at`: a longer lookup or values path.
+    pub fn descend(&self, at: OriginId, step: &str) -> OriginId {
+        let extend = |path: &str| -> Rc<str> {
+            if step.starts_with('[') { format!("{path}{step}").into() } else { format!("{path}.{step}").into() }
+        };
+        match self.get(at) {
+            Some(Origin::Lookup { key, path }) => self.intern(Origin::Lookup { key, path: extend(&path) }),
+            Some(Origin::Value { layer, path }) => self.intern(Origin::Value { layer, path: extend(&path) }),
+            _ => OriginId::NONE,
+        }
+    }
+}
+
+impl Table {
+    fn set(&mut self, ids: &[OriginId]) -> OriginSet {
+        if let Some(set) = self.set_ids.get(ids) {
+            return *set;
+        }
+        let set = OriginSet(self.sets.len() as u32);
+        let ids: Rc<[OriginId]> = ids.into();
+        self.sets.push(ids.clone());
+        self.set_ids.insert(ids, set);
+        set
+    }
+
+    fn union(&mut self, a: OriginSet, b: OriginSet) -> OriginSet {
+        let pair = (a.min(b), a.max(b));
+        if let Some(set) = self.unions.get(&pair) {
+            return *set;
+        }
+        let mut ids: Vec<OriginId> =
+            self.sets[a.0 as usize].iter().chain(self.sets[b.0 as usize].iter()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let set = self.set(&ids);
+        self.unions.insert(pair, set);
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unions_are_interned_and_order_free() {
+        let origins = Origins::new(true);
+        let a = origins.only(Origin::Release("Name"));
+        let b = origins.only(Origin::KubeVersion);
+        assert_eq!(origins.union(a, b), origins.union(b, a));
+        assert_eq!(origins.union(a, OriginSet::EMPTY), a);
+        assert_eq!(origins.union_all([a, b, a]), origins.union(a, b));
+    }
+
+    #[test]
+    fn without_tracking_every_set_is_empty() {
+        let origins = Origins::new(false);
+        assert!(origins.only(Origin::KubeVersion).is_empty());
+    }
+}
