@@ -1,1 +1,7 @@
-//! TODO
+//! What the program says: the versioned contract, and the renderings of it for people. Computes nothing.
+
+pub mod contract;
+pub mod explain;
+pub mod table;
+
+pub use contract::Report;

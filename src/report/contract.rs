@@ -1,0 +1,414 @@
+//! The report, version 1: the only form in which answers leave the core.
+//!
+//! Field names and meanings are an interface: they change only together with [`VERSION`]. No field holds a secret value:
+//! objects are named, fields are pathed, contents are left out.
+
+use serde::Serialize;
+
+use crate::base::diag::Diagnostic;
+
+/// Name and version of the contract.
+pub const VERSION: &str = "reconcile-planner/report/v1";
+
+/// Everything one run found out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// [`VERSION`].
+    pub contract: &'static str,
+    /// What the answers rest on.
+    pub snapshot: SnapshotInfo,
+    /// What was assumed because the snapshot does not say it.
+    pub assumptions: Vec<String>,
+    /// Problems of the input, by file and line.
+    pub diagnostics: Vec<Diagnostic>,
+    /// One entry per release, by namespace and name.
+    pub releases: Vec<Release>,
+    /// What to do, in order.
+    pub plan: Plan,
+}
+
+/// What the answers rest on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotInfo {
+    /// When the snapshot was taken (RFC 3339), if it says so.
+    pub taken_at: Option<String>,
+    /// Version of Kubernetes.
+    pub kubernetes: String,
+    /// Version of helm-controller.
+    pub helm_controller: String,
+    /// Version of the Helm inside it.
+    pub helm: String,
+    /// Number of objects.
+    pub objects: usize,
+}
+
+/// Namespace and name of a release (of its HelmRelease, if it has one).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct ReleaseRef {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl std::fmt::Display for ReleaseRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// Identity of an object: group, kind, namespace, name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct ObjectRef {
+    /// API group; "" for the core group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace; "" for cluster-scoped objects.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl std::fmt::Display for ObjectRef {
+    /// `Deployment cozy-system/controller`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(if self.name.is_empty() { "*" } else { &self.name })
+    }
+}
+
+/// One release: what Flux will do with it, what its render hides, what a force would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Release {
+    /// Which.
+    pub release: ReleaseRef,
+    /// Whether a HelmRelease manages it; otherwise it was installed with plain Helm.
+    pub flux_managed: bool,
+    /// `spec.suspend`.
+    pub suspended: bool,
+    /// Chart name and version of the newest stored revision.
+    pub chart: Option<String>,
+    /// Number of the newest stored revision.
+    pub revision: Option<i64>,
+    /// What helm-controller would do at its next reconcile.
+    pub decision: Decision,
+    /// The answer in one word, with its arguments.
+    pub verdict: Verdict,
+    /// What a forced render would break or restart.
+    pub dangers: Vec<Danger>,
+    /// What the render hides or would change, by object.
+    pub findings: Vec<Finding>,
+    /// The facts the findings depend on.
+    pub keys: Vec<Key>,
+    /// Remarks that go with the verdict.
+    pub notes: Vec<String>,
+}
+
+/// What helm-controller would do, by its rules.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision {
+    /// State of the release (`InSync`, `OutOfSync`, …), or the step that ends the run early (`Suspended`, …).
+    pub state: String,
+    /// Why.
+    pub reason: String,
+    /// `none`, `install`, `upgrade`, `rollback`, …
+    pub action: String,
+    /// The checks in order, each with its rule.
+    pub trace: Vec<Check>,
+}
+
+/// One check of the controller.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// Rule (`F-97`).
+    pub rule: String,
+    /// What was compared and with which result.
+    pub text: String,
+}
+
+/// The answer for a release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Verdict {
+    /// Nothing is hidden and nothing is to do.
+    InSync,
+    /// Force it now: Flux will not render it by itself.
+    ForceNow,
+    /// Force it after these releases.
+    ForceAfter { releases: Vec<ReleaseRef> },
+    /// Wait: these fields do not exist yet; a force now would change nothing that matters.
+    Wait { fields: Vec<String> },
+    /// A failed release that Flux retries; each retry looks again.
+    HealsByRetry { error: String },
+    /// Something else will make Flux render it.
+    HealsOnChange { what: String, blocked_by: Option<String> },
+    /// No force can help as long as the values stay.
+    ForceFutile { reason: String },
+    /// A forced render would fail; Flux would swallow the failure.
+    ForceFails { error: String },
+    /// A force is needed but would be lost.
+    ForceBlocked { by: String },
+    /// It waits for what only itself would make.
+    Deadlock { cycle: Vec<String> },
+    /// Not managed by Flux: nothing reads an annotation.
+    NotFluxManaged,
+    /// The snapshot does not hold what the answer needs.
+    Unknown { missing: Vec<String> },
+}
+
+impl Verdict {
+    /// The word for the verdict, as scenarios and people use it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::InSync => "IN_SYNC",
+            Verdict::ForceNow => "FORCE_NOW",
+            Verdict::ForceAfter { .. } => "FORCE_AFTER",
+            Verdict::Wait { .. } => "WAIT",
+            Verdict::HealsByRetry { .. } => "HEALS_BY_RETRY",
+            Verdict::HealsOnChange { .. } => "HEALS_ON_CHANGE",
+            Verdict::ForceFutile { .. } => "FORCE_FUTILE",
+            Verdict::ForceFails { .. } => "FORCE_FAILS",
+            Verdict::ForceBlocked { .. } => "FORCE_BLOCKED",
+            Verdict::Deadlock { .. } => "DEADLOCK",
+            Verdict::NotFluxManaged => "NOT_FLUX_MANAGED",
+            Verdict::Unknown { .. } => "UNKNOWN",
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    /// `FORCE_AFTER(tenant-root/bucket-system)`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())?;
+        let join = |names: &[ReleaseRef]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Verdict::InSync | Verdict::ForceNow | Verdict::NotFluxManaged => Ok(()),
+            Verdict::ForceAfter { releases } => write!(f, "({})", join(releases)),
+            Verdict::Wait { fields } => write!(f, "({})", fields.join(", ")),
+            Verdict::HealsByRetry { error } | Verdict::ForceFails { error } => write!(f, "({error})"),
+            Verdict::HealsOnChange { what, blocked_by: None } => write!(f, "({what})"),
+            Verdict::HealsOnChange { what, blocked_by: Some(by) } => write!(f, "({what}, blocked by {by})"),
+            Verdict::ForceFutile { reason } => write!(f, "({reason})"),
+            Verdict::ForceBlocked { by } => write!(f, "({by})"),
+            Verdict::Deadlock { cycle } => write!(f, "({})", cycle.join(" → ")),
+            Verdict::Unknown { missing } => write!(f, "({})", missing.join(", ")),
+        }
+    }
+}
+
+/// What a forced render would break or restart.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Danger {
+    /// `restarts`, `deletes`, `rotates`.
+    pub kind: String,
+    /// The object concerned.
+    pub object: ObjectRef,
+}
+
+/// What is the matter with one object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Class {
+    /// Not in the stored manifest, rendered now.
+    Skipped,
+    /// Not in the stored manifest; its gate is still closed.
+    SkippedWaiting,
+    /// Not in the stored manifest; no state of the cluster opens its gate.
+    SkippedNever,
+    /// Stored with a fallback or blank that was taken because a lookup was empty; the fact exists by now, or an earlier
+    /// wave makes it.
+    Hollow,
+    /// As `Hollow`, but the fact does not exist and nothing in the plan makes it.
+    HollowWaiting,
+    /// Stored with another value than the cluster holds now.
+    Stale,
+    /// Not stored, rendered now, and no lookup decides it.
+    WouldCreate,
+    /// Stored with other content, and no lookup decides it.
+    WouldChange,
+    /// Stored, not rendered now: an upgrade deletes it.
+    WouldDelete,
+    /// Stored, not rendered now, but kept by its live annotation.
+    Orphaned,
+    /// A random value would replace a live one.
+    WouldRotate,
+    /// Differs between two renders of one snapshot without being a credential.
+    Noise,
+    /// Stored and rendered, gone from the cluster.
+    DeletedLive,
+    /// The render of the whole release fails.
+    RenderError,
+    /// What is rendered cannot be applied.
+    ApplyError,
+}
+
+impl Class {
+    /// The word for the class, as scenarios and people use it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::Skipped => "SKIPPED",
+            Class::SkippedWaiting => "SKIPPED_WAITING",
+            Class::SkippedNever => "SKIPPED_NEVER",
+            Class::Hollow => "HOLLOW",
+            Class::HollowWaiting => "HOLLOW_WAITING",
+            Class::Stale => "STALE",
+            Class::WouldCreate => "WOULD_CREATE",
+            Class::WouldChange => "WOULD_CHANGE",
+            Class::WouldDelete => "WOULD_DELETE",
+            Class::Orphaned => "ORPHANED",
+            Class::WouldRotate => "WOULD_ROTATE",
+            Class::Noise => "NOISE",
+            Class::DeletedLive => "DELETED_LIVE",
+            Class::RenderError => "RENDER_ERROR",
+            Class::ApplyError => "APPLY_ERROR",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// What is the matter.
+    pub class: Class,
+    /// With which object; none for an error of the whole release.
+    pub object: Option<ObjectRef>,
+    /// Fields concerned, as paths; empty when it is the whole object.
+    pub fields: Vec<String>,
+    /// Error text, for errors.
+    pub error: Option<String>,
+    /// How it came about: the outermost place first. One chain per deciding fact.
+    pub chains: Vec<Chain>,
+}
+
+/// From an object back to the fact that decides it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chain {
+    /// Where in the chart the decision falls: `templates/x.yaml:3`.
+    pub place: String,
+    /// The condition there, as written.
+    pub condition: String,
+    /// Named templates on the way to the lookup, outermost first.
+    pub helpers: Vec<String>,
+    /// Where the lookup stands.
+    pub lookup: String,
+    /// The fact, as in [`Key::key`].
+    pub key: String,
+    /// The field of it that is read; "" for existence.
+    pub field: String,
+}
+
+/// A fact that findings depend on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Key {
+    /// `BucketClaim tenant-root/bucket`.
+    pub key: String,
+    /// The object asked for; an empty name is a list.
+    pub object: ObjectRef,
+    /// API version that the chart asks with.
+    pub api_version: String,
+    /// Fields that decide something.
+    pub fields: Vec<String>,
+    /// How often the render asks for it.
+    pub evaluations: usize,
+    /// `present`, `absent`, `uncollected`, or `predicted` when an earlier wave makes it.
+    pub exists: &'static str,
+    /// Who makes it.
+    pub producer: Producer,
+}
+
+/// Who makes a fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Producer {
+    /// `release`, `controller`, `owner`, `unknown`.
+    pub kind: &'static str,
+    /// The release, where one makes it.
+    pub release: Option<ReleaseRef>,
+    /// Who writes the field, where it is not the release itself.
+    pub field_writer: Option<String>,
+    /// If the producer lies in the reading release's own render closure: over how many objects.
+    pub self_produced: Option<usize>,
+    /// Why this is said.
+    pub evidence: Vec<String>,
+}
+
+/// What to do, in order.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// Waves; the steps of one may run at the same time.
+    pub waves: Vec<Wave>,
+    /// Releases that need a force but cannot be forced now.
+    pub blocked: Vec<Blocked>,
+    /// Least seconds between two forces of *one* release; releases are throttled independently.
+    pub throttle_seconds: u32,
+}
+
+/// One wave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Wave {
+    /// From 1.
+    pub number: usize,
+    /// Steps, by release.
+    pub steps: Vec<Step>,
+}
+
+/// Forcing one release.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Which release.
+    pub release: ReleaseRef,
+    /// Releases whose steps must be through first.
+    pub after: Vec<ReleaseRef>,
+    /// Commands to paste, in order; `$T1` stands for a fresh token of wave 1.
+    pub commands: Vec<String>,
+    /// What must hold before the next wave begins.
+    pub gate: Vec<String>,
+    /// What the render will do.
+    pub expected: Expected,
+}
+
+/// What a forced render does to the cluster.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Expected {
+    /// Objects that appear.
+    pub created: Vec<ObjectRef>,
+    /// Objects that change, with the fields.
+    pub changed: Vec<Changed>,
+    /// Objects that go away.
+    pub deleted: Vec<ObjectRef>,
+    /// Objects whose random values are replaced.
+    pub rotated: Vec<ObjectRef>,
+}
+
+/// One object that changes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Changed {
+    /// Which.
+    pub object: ObjectRef,
+    /// The fields that change.
+    pub fields: Vec<String>,
+}
+
+/// A release that needs a force but cannot be forced now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Blocked {
+    /// Which.
+    pub release: ReleaseRef,
+    /// Why.
+    pub by: String,
+    /// What to do about it, in order.
+    pub commands: Vec<String>,
+}
