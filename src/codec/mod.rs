@@ -1,1 +1,7 @@
-//! TODO
+//! Reading and writing of data formats exactly as Helm's libraries do.
+
+pub mod base64;
+pub mod float;
+pub mod json;
+mod marks;
+pub mod yaml;

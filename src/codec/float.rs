@@ -1,0 +1,119 @@
+//! Go's spellings of floating-point numbers. All use the shortest digits that read back as the same number.
+
+/// Sign, digits `d1d2…` and exponent of the first digit, so that the value is `±d1.d2… × 10^exponent`.
+fn digits(exponential: &str) -> (bool, String, i32) {
+    let (negative, rest) = match exponential.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, exponential),
+    };
+    let (mantissa, exponent) = rest.split_once('e').unwrap_or((rest, "0"));
+    (negative, mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
+}
+
+fn plain(out: &mut String, digits: &str, exponent: i32) {
+    if exponent < 0 {
+        out.push_str("0.");
+        out.extend(std::iter::repeat_n('0', (-exponent - 1) as usize));
+        out.push_str(digits);
+    } else {
+        let whole = exponent as usize + 1;
+        if digits.len() <= whole {
+            out.push_str(digits);
+            out.extend(std::iter::repeat_n('0', whole - digits.len()));
+        } else {
+            out.push_str(&digits[..whole]);
+            out.push('.');
+            out.push_str(&digits[whole..]);
+        }
+    }
+}
+
+fn scientific(out: &mut String, digits: &str, exponent: i32, min_width: usize) {
+    out.push_str(&digits[..1]);
+    if digits.len() > 1 {
+        out.push('.');
+        out.push_str(&digits[1..]);
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    out.push_str(&format!("e{sign}{:0min_width$}", exponent.unsigned_abs()));
+}
+
+fn special(value: f64) -> Option<&'static str> {
+    if value.is_nan() {
+        Some("NaN")
+    } else if value.is_infinite() {
+        Some(if value > 0.0 { "+Inf" } else { "-Inf" })
+    } else {
+        None
+    }
+}
+
+fn general(exponential: &str, limit: i32) -> String {
+    let (negative, digits, exponent) = digits(exponential);
+    let mut out = String::with_capacity(24);
+    if negative {
+        out.push('-');
+    }
+    if exponent < -4 || exponent >= limit {
+        scientific(&mut out, &digits, exponent, 2);
+    } else {
+        plain(&mut out, &digits, exponent);
+    }
+    out
+}
+
+/// Go's `%v` and `strconv.FormatFloat(v, 'g', -1, 64)`: plain from 1e-4 up to below 1e6 (F-118), e.g. `1.5e+06`.
+pub fn g(value: f64) -> String {
+    special(value).map_or_else(|| general(&format!("{value:e}"), 6), str::to_owned)
+}
+
+/// The same in single precision, as float keys are spelled (F-44b).
+pub fn g32(value: f64) -> String {
+    let narrow = value as f32;
+    special(narrow.into()).map_or_else(|| general(&format!("{narrow:e}"), 6), str::to_owned)
+}
+
+/// The number in JSON text (F-140); `None` for infinities and NaN, which JSON cannot hold.
+pub fn json(value: f64) -> Option<String> {
+    if !value.is_finite() {
+        return None;
+    }
+    let (negative, digits, exponent) = digits(&format!("{value:e}"));
+    let mut out = String::with_capacity(24);
+    if negative {
+        out.push('-');
+    }
+    let size = value.abs();
+    if size != 0.0 && !(1e-6..1e21).contains(&size) {
+        scientific(&mut out, &digits, exponent, 1);
+    } else {
+        plain(&mut out, &digits, exponent);
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spelled_as_go_spells_them() {
+        for (value, general, json_text) in [
+            (0.0001, "0.0001", "0.0001"),
+            (1e-5, "1e-05", "0.00001"),
+            (123456.5, "123456.5", "123456.5"),
+            (1234567.5, "1.2345675e+06", "1234567.5"),
+            (1e20, "1e+20", "100000000000000000000"),
+            (1e21, "1e+21", "1e+21"),
+            (1e-7, "1e-07", "1e-7"),
+            (-0.0, "-0", "-0"),
+            (9007199254740992.0, "9.007199254740992e+15", "9007199254740992"),
+            (1e100, "1e+100", "1e+100"),
+        ] {
+            assert_eq!(g(value), general);
+            assert_eq!(json(value).as_deref(), Some(json_text));
+        }
+        assert_eq!(g32(123456789012345678901234567890.0), "1.2345679e+29");
+        assert_eq!(json(f64::NAN), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! Go's JSON decoder, with its error texts.
+
+use std::collections::BTreeMap;
+
+use crate::codec::json::{go_lossy, utf8_width};
+use crate::value::{MAX_DEPTH, Repr, Text, Value};
+
+/// Reads one JSON value; every number is a `float64`.
+///
+/// # Errors
+/// Go's text, e.g. `invalid character 'x' looking for beginning of value`.
+pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let mut reader = Reader { bytes, at: 0, depth: 0, range_error: None };
+    let value = reader.value("looking for beginning of value")?;
+    reader.space();
+    if let Some(byte) = reader.peek() {
+        return Err(invalid(byte, "after top-level value"));
+    }
+    match reader.range_error {
+        Some(error) => Err(error),
+        None => Ok(value),
+    }
+}
+
+/// Reads an object, as `fromJson` does; null is the empty map.
+pub fn parse_map(bytes: &[u8]) -> Result<Value, String> {
+    let value = parse(bytes)?;
+    match value.repr() {
+        Repr::Map(_) => Ok(value),
+        Repr::Nil => Ok(Value::map(BTreeMap::new())),
+        _ => Err(cannot_unmarshal(&value, "map[string]interface {}")),
+    }
+}
+
+/// Reads an array, as `fromJsonArray` does; null is the empty list.
+pub fn parse_array(bytes: &[u8]) -> Result<Value, String> {
+    let value = parse(bytes)?;
+    match value.repr() {
+        Repr::List(_) => Ok(value),
+        Repr::Nil => Ok(Value::list(Vec::new())),
+        _ => Err(cannot_unmarshal(&value, "[]interface {}")),
+    }
+}
+
+/// The error of a value of the wrong kind.
+pub(crate) fn cannot_unmarshal(value: &Value, go_type: &str) -> String {
+    let what = match value.repr() {
+        Repr::Bool(_) => "bool",
+        Repr::Int(..) | Repr::Float(_) => "number",
+        Repr::List(_) => "array",
+        Repr::Map(_) => "object",
+        _ => "string",
+    };
+    format!("json: cannot unmarshal {what} into Go value of type {go_type}")
+}
+
+const END: &str = "unexpected end of JSON input";
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    depth: usize,
+    /// The first number that does not fit: told only when the syntax is right.
+    range_error: Option<String>,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, place: &str) -> Result<Value, String> {
+        self.space();
+        match self.peek().ok_or(END)? {
+            b'{' => self.nested(Self::object),
+            b'[' => self.nested(Self::array),
+            b'"' => self.string().map(Value::text),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.literal("true").map(|()| Value::bool(true)),
+            b'f' => self.literal("false").map(|()| Value::bool(false)),
+            b'n' => self.literal("null").map(|()| Value::NIL),
+            other => Err(invalid(other, place)),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err("exceeded max depth".into());
+        }
+        self.at += 1;
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn object(&mut self) -> Result<Value, String> {
+        let mut entries = BTreeMap::new();
+        self.space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Value::map(entries));
+        }
+        loop {
+            self.space();
+            match self.peek().ok_or(END)? {
+                b'"' => {}
+                other => return Err(invalid(other, "looking for beginning of object key string")),
+            }
+            let key = self.string()?;
+            self.space();
+            match self.peek().ok_or(END)? {
+                b':' => self.at += 1,
+                other => return Err(invalid(other, "after object key")),
+            }
+            let value = self.value("looking for beginning of value")?;
+            entries.insert(key, value);
+            self.space();
+            match self.peek().ok_or(END)? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Ok(Value::map(entries));
+                }
+                other => return Err(invalid(other, "after object key:value pair")),
+            }
+        }
+    }
+
+    fn array(&mut self) -> Result<Value, String> {
+        let mut items = Vec::new();
+        self.space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::list(items));
+        }
+        loop {
+            items.push(self.value("looking for beginning of value")?);
+            self.space();
+            match self.peek().ok_or(END)? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Ok(Value::list(items));
+                }
+                other => return Err(invalid(other, "after array element")),
+            }
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Result<(), String> {
+        for expected in word.bytes() {
+            let byte = self.peek().ok_or(END)?;
+            if byte != expected {
+                return Err(invalid(byte, &format!("in literal {word} (expecting {})", quote(expected))));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Value, String> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek().ok_or(END)? {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => self.digits(),
+            other => return Err(invalid(other, "in numeric literal")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            match self.peek().ok_or(END)? {
+                b'0'..=b'9' => self.digits(),
+                other => return Err(invalid(other, "after decimal point in numeric literal")),
+            }
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            match self.peek().ok_or(END)? {
+                b'0'..=b'9' => self.digits(),
+                other => return Err(invalid(other, "in exponent of numeric literal")),
+            }
+        }
+        let text = std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
+        let number = text.parse::<f64>().unwrap_or(f64::INFINITY);
+        if number.is_infinite() {
+            self.range_error
+                .get_or_insert_with(|| format!("json: cannot unmarshal number {text} into Go value of type float64"));
+        }
+        Ok(Value::float(number))
+    }
+
+    fn digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn string(&mut self) -> Result<Text, String> {
+        self.at += 1;
+        let start = self.at;
+        while matches!(self.peek(), Some(b) if b >= 0x20 && b != b'"' && b != b'\\') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'"') {
+            let text = Text::new(go_lossy(&self.bytes[start..self.at]).as_bytes());
+            self.at += 1;
+            return Ok(text);
+        }
+        let mut out = go_lossy(&self.bytes[start..self.at]).into_owned();
+        loop {
+            match self.peek().ok_or(END)? {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(Text::from(out));
+                }
+                b'\\' => {
+                    self.at += 1;
+                    self.escape(&mut out)?;
+                }
+                control @ 0..0x20 => return Err(invalid(control, "in string literal")),
+                _ => {
+                    let rest = &self.bytes[self.at..];
+                    let width = utf8_width(rest);
+                    let char = width.and_then(|w| rest.get(..w)).and_then(|c| std::str::from_utf8(c).ok());
+                    out.push_str(char.unwrap_or("\u{FFFD}"));
+                    self.at += width.unwrap_or(1);
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), String> {
+        let char = match self.peek().ok_or(END)? {
+            same @ (b'"' | b'\\' | b'/') => same.into(),
+            b'b' => '\u{8}',
+            b'f' => '\u{C}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                self.at += 1;
+                let first = self.hex()?;
+                if (0xD800..0xDC00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u") {
+                    let back = self.at;
+                    self.at += 2;
+                    let second = self.hex()?;
+                    if (0xDC00..0xE000).contains(&second) {
+                        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+                        out.push(char::from_u32(code).unwrap_or('\u{FFFD}'));
+                        return Ok(());
+                    }
+                    self.at = back;
+                }
+                out.push(char::from_u32(first).unwrap_or('\u{FFFD}'));
+                return Ok(());
+            }
+            other => return Err(invalid(other, "in string escape code")),
+        };
+        out.push(char);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn hex(&mut self) -> Result<u32, String> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let byte = self.peek().ok_or(END)?;
+            let Some(digit) = char::from(byte).to_digit(16) else {
+                return Err(invalid(byte, "in \\u hexadecimal character escape"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+}
+
+fn invalid(byte: u8, place: &str) -> String {
+    format!("invalid character {} {place}", quote(byte))
+}
+
+/// A byte as Go's JSON errors show it: a character of Latin-1 in single quotes.
+fn quote(byte: u8) -> String {
+    match byte {
+        b'\'' => r"'\''".into(),
+        b'"' => "'\"'".into(),
+        b'\\' => r"'\\'".into(),
+        0x07 => r"'\a'".into(),
+        0x08 => r"'\b'".into(),
+        0x0C => r"'\f'".into(),
+        b'\n' => r"'\n'".into(),
+        b'\r' => r"'\r'".into(),
+        b'\t' => r"'\t'".into(),
+        0x0B => r"'\v'".into(),
+        0..0x20 | 0x7F => format!("'\\x{byte:02x}'"),
+        0x80..0xA0 | 0xAD | 0xA0 => format!("'\\u{byte:04x}'"),
+        other => format!("'{}'", char::from(other)),
+    }
+}

@@ -1,0 +1,326 @@
+//! Trees of nodes with their places in the text.
+
+use std::collections::HashMap;
+
+use super::MAX_DEPTH;
+use super::event::{Event, Events, YamlError};
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pos {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: u32,
+    /// Character in the line, from 1.
+    pub column: u32,
+}
+
+/// A stretch of text, end exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Its first byte.
+    pub start: Pos,
+    /// One past its last byte.
+    pub end: Pos,
+}
+
+impl Span {
+    /// The byte range.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start.offset..self.end.offset.max(self.start.offset)
+    }
+}
+
+/// How a scalar is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// `text`
+    #[default]
+    Plain,
+    /// `'text'`
+    Single,
+    /// `"text"`
+    Double,
+    /// `|`
+    Literal,
+    /// `>`
+    Folded,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind<'d> {
+    /// A scalar: its text with escapes and folding undone, and how it was written.
+    Scalar(&'d str, Style),
+    /// A mapping: see [`Node::entries`].
+    Map,
+    /// A sequence: see [`Node::items`].
+    Seq,
+    /// A reference to an anchor before it, in its tree: see [`Node::target`].
+    Alias,
+}
+
+#[derive(Debug)]
+enum Data {
+    Scalar(Box<str>, Style),
+    Map(Vec<(u32, u32)>),
+    Seq(Vec<u32>),
+    Alias(u32),
+}
+
+#[derive(Debug)]
+struct NodeData {
+    data: Data,
+    tag: Option<Box<str>>,
+    anchor: Option<Box<str>>,
+    flow: bool,
+    span: Span,
+}
+
+/// One document of a stream. All its nodes live in one table, so that aliases are numbers and dropping is flat.
+#[derive(Debug)]
+pub struct Document {
+    nodes: Vec<NodeData>,
+    root: u32,
+    /// Whether it began with `---`.
+    pub explicit: bool,
+}
+
+/// A node of a document; as cheap as a reference.
+#[derive(Clone, Copy)]
+pub struct Node<'d> {
+    document: &'d Document,
+    id: u32,
+}
+
+/// One step from a node to a node inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'s> {
+    /// The value of the key with that text (the last one, which wins).
+    Key(&'s str),
+    /// The element with that index.
+    Index(usize),
+}
+
+impl Document {
+    /// The root node.
+    pub fn root(&self) -> Node<'_> {
+        Node { document: self, id: self.root }
+    }
+
+    /// Number of nodes, keys included.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+}
+
+impl<'d> Node<'d> {
+    fn raw(self) -> &'d NodeData {
+        &self.document.nodes[self.id as usize]
+    }
+
+    fn at(self, id: u32) -> Node<'d> {
+        Node { document: self.document, id }
+    }
+
+    /// Its number in the document: equal numbers are the same node.
+    pub fn id(self) -> u32 {
+        self.id
+    }
+
+    /// What it is.
+    pub fn kind(self) -> Kind<'d> {
+        match &self.raw().data {
+            Data::Scalar(text, style) => Kind::Scalar(text, *style),
+            Data::Map(_) => Kind::Map,
+            Data::Seq(_) => Kind::Seq,
+            Data::Alias(_) => Kind::Alias,
+        }
+    }
+
+    /// The explicit tag, resolved (`tag:yaml.org,2002:str`); `!` alone is kept.
+    pub fn tag(self) -> Option<&'d str> {
+        self.raw().tag.as_deref()
+    }
+
+    /// The name given with `&`.
+    pub fn anchor(self) -> Option<&'d str> {
+        self.raw().anchor.as_deref()
+    }
+
+    /// Whether it is a collection in flow style (`{}`, `[]`).
+    pub fn is_flow(self) -> bool {
+        self.raw().flow
+    }
+
+    /// Where it stands, properties included. A block collection ends where its last entry does or later, at the next
+    /// token.
+    pub fn span(self) -> Span {
+        self.raw().span
+    }
+
+    /// The node an alias means; any other node is its own target.
+    pub fn target(self) -> Node<'d> {
+        match self.raw().data {
+            Data::Alias(id) => self.at(id),
+            _ => self,
+        }
+    }
+
+    /// The scalar's text, if it is a scalar (not through aliases).
+    pub fn text(self) -> Option<&'d str> {
+        match &self.raw().data {
+            Data::Scalar(text, _) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Keys and values in the order of the text; empty for anything but a mapping.
+    pub fn entries(self) -> impl ExactSizeIterator<Item = (Node<'d>, Node<'d>)> + DoubleEndedIterator {
+        let pairs: &'d [(u32, u32)] = match &self.raw().data {
+            Data::Map(pairs) => pairs,
+            _ => &[],
+        };
+        pairs.iter().map(move |(k, v)| (self.at(*k), self.at(*v)))
+    }
+
+    /// The elements; empty for anything but a sequence.
+    pub fn items(self) -> impl ExactSizeIterator<Item = Node<'d>> + DoubleEndedIterator {
+        let ids: &'d [u32] = match &self.raw().data {
+            Data::Seq(ids) => ids,
+            _ => &[],
+        };
+        ids.iter().map(move |id| self.at(*id))
+    }
+
+    /// The key and value nodes of a key, by the key's resolved text (F-44b); the last one wins. Merge keys are not
+    /// looked into.
+    pub fn entry(self, key: &str) -> Option<(Node<'d>, Node<'d>)> {
+        self.target().entries().rev().find(|(k, _)| super::resolve::key_text(*k).is_ok_and(|t| t == key))
+    }
+
+    /// The node at the end of a path, through aliases.
+    pub fn get<'s>(self, path: impl IntoIterator<Item = Step<'s>>) -> Option<Node<'d>> {
+        let mut node = self.target();
+        for step in path {
+            node = match step {
+                Step::Key(key) => node.entry(key)?.1,
+                Step::Index(index) => node.items().nth(index)?,
+            }
+            .target();
+        }
+        Some(node)
+    }
+}
+
+/// Parses the first document; `None` if the stream has none. What follows it is not looked at, as in Go (F-44).
+pub fn parse_first(input: &[u8]) -> Result<Option<Document>, YamlError> {
+    let mut stream = Stream::new(input);
+    stream.document()
+}
+
+/// Parses every document of the stream.
+pub fn parse_all(input: &[u8]) -> Result<Vec<Document>, YamlError> {
+    let mut stream = Stream::new(input);
+    let mut documents = Vec::new();
+    while let Some(document) = stream.document()? {
+        documents.push(document);
+    }
+    Ok(documents)
+}
+
+struct Stream<'a> {
+    events: Events<'a>,
+    done: bool,
+}
+
+/// A collection whose end was not met yet.
+struct Open {
+    id: u32,
+    /// The key that waits for its value.
+    key: Option<u32>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(input: &'a [u8]) -> Self {
+        Stream { events: Events::new(input), done: false }
+    }
+
+    fn document(&mut self) -> Result<Option<Document>, YamlError> {
+        if self.done {
+            return Ok(None);
+        }
+        let explicit = loop {
+            match self.events.next()?.0 {
+                Event::DocumentStart { explicit } => break explicit,
+                Event::StreamEnd => {
+                    self.done = true;
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        };
+        let mut document = Document { nodes: Vec::new(), root: 0, explicit };
+        let mut anchors: HashMap<String, u32> = HashMap::new();
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            let (event, span) = self.events.next()?;
+            let (data, anchor, tag, flow) = match event {
+                Event::DocumentEnd | Event::StreamEnd => {
+                    if document.nodes.is_empty() {
+                        let data = Data::Scalar("".into(), Style::Plain);
+                        document.nodes.push(NodeData { data, tag: None, anchor: None, flow: false, span });
+                    }
+                    return Ok(Some(document));
+                }
+                Event::SeqEnd | Event::MapEnd => {
+                    if let Some(closed) = open.pop() {
+                        document.nodes[closed.id as usize].span.end = span.end;
+                    }
+                    continue;
+                }
+                Event::Alias(name) => {
+                    let Some(target) = anchors.get(&name) else {
+                        let problem = format!("unknown anchor '{name}' referenced");
+                        return Err(YamlError::plain(problem, Some(span.start.line)));
+                    };
+                    (Data::Alias(*target), None, None, false)
+                }
+                Event::Scalar { anchor, tag, text, style } => (Data::Scalar(text.into(), style), anchor, tag, false),
+                Event::SeqStart { anchor, tag, flow } => (Data::Seq(Vec::new()), anchor, tag, flow),
+                Event::MapStart { anchor, tag, flow } => (Data::Map(Vec::new()), anchor, tag, flow),
+                Event::StreamStart | Event::DocumentStart { .. } => continue,
+            };
+            let id = document.nodes.len() as u32;
+            if let Some(name) = &anchor {
+                anchors.insert(name.clone(), id);
+            }
+            let is_collection = matches!(data, Data::Seq(_) | Data::Map(_));
+            document.nodes.push(NodeData {
+                data,
+                tag: tag.map(Into::into),
+                anchor: anchor.map(Into::into),
+                flow,
+                span,
+            });
+            if let Some(parent) = open.last_mut() {
+                match &mut document.nodes[parent.id as usize].data {
+                    Data::Seq(items) => items.push(id),
+                    Data::Map(pairs) => match parent.key.take() {
+                        Some(key) => pairs.push((key, id)),
+                        None => parent.key = Some(id),
+                    },
+                    _ => {}
+                }
+            }
+            if is_collection {
+                if open.len() >= MAX_DEPTH {
+                    let problem = format!("exceeded max depth of {MAX_DEPTH}");
+                    return Err(YamlError::plain(problem, Some(span.start.line)));
+                }
+                open.push(Open { id, key: None });
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+use super::*;
+use crate::codec::json;
+use crate::value::Origins;
+
+fn from_yaml(text: &[u8]) -> String {
+    match helm_unmarshal(text) {
+        Ok(value) => json::emit(&value, &Origins::new(false)).map_or_else(|e| e, |t| t.lossy().into_owned()),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn errors_read_as_helm_prints_them() {
+    for (text, error) in [
+        (&b"a: [1"[..], "yaml: line 1: did not find expected ',' or ']'"),
+        (b"a: b: c", "yaml: mapping values are not allowed in this context"),
+        (b"x: 1\na: b: c", "yaml: line 2: mapping values are not allowed in this context"),
+        (b"x: 1\na: @x", "yaml: line 2: found character that cannot start any token"),
+        (b"a: @x", "yaml: found character that cannot start any token"),
+        (b"x: 1\n- a\n", "yaml: line 1: did not find expected key"),
+        (b"a:\n\t- b", "yaml: line 2: found character that cannot start any token"),
+        (b"a: \"x\ny: 1", "yaml: line 2: found unexpected end of stream"),
+        (b"%YAML 1.2\n---\na: 1", "yaml: found incompatible YAML document"),
+        (b"\n%YAML 1.2\n---\na: 1", "yaml: line 1: found incompatible YAML document"),
+        (b"a: \"\\/\"", "yaml: found unknown escape character"),
+        (b"\n\na: \"x\n\n \\/\"", "yaml: line 5: found unknown escape character"),
+        (b"a: \"\\ud83d\\ude00\"", "yaml: found invalid Unicode character escape code"),
+        (b"a: \xff", "yaml: invalid leading UTF-8 octet"),
+        (b"\n\na: \x7f", "yaml: control characters are not allowed"),
+        (b"a: *x", "yaml: unknown anchor 'x' referenced"),
+        (b"a: &x [*x]", "yaml: anchor 'x' value contains itself"),
+        (b"? [a]\n: 1", r#"yaml: invalid map key: []interface {}{"a"}"#),
+        (b"? {b: 1}\n: 2", r#"yaml: invalid map key: map[interface {}]interface {}{"b":1}"#),
+        (b"~: 1", "unsupported map key of type: %!s(<nil>), key: <nil>, value: 1"),
+        (
+            b"~: {x: 1, y: [1, 2.5, null, true, s]}",
+            "unsupported map key of type: %!s(<nil>), key: <nil>, value: map[interface {}]interface {}{\"x\":1, \
+             true:[]interface {}{1, 2.5, interface {}(nil), true, \"s\"}}",
+        ),
+        (b"18446744073709551615: 1", "unsupported map key of type: uint64, key: 0xffffffffffffffff, value: 1"),
+        (b"<<: 1", "yaml: map merge requires map or sequence of maps as the value"),
+        (b"a: .inf", "json: unsupported value: +Inf"),
+        (b"a: !!int x", "yaml: cannot decode !!str `x` as a !!int"),
+        (b"a: !!binary \"%%\"", "yaml: !!binary value contains invalid base64 data"),
+    ] {
+        let expected = format!("error converting YAML to JSON: {error}");
+        assert_eq!(from_yaml(text), expected, "{:?}", String::from_utf8_lossy(text));
+    }
+    for (text, kind) in [("1", "number"), ("[1]", "array"), ("a\nb", "string"), ("yes", "bool")] {
+        let expected = format!(
+            "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {kind} into Go value of type \
+             map[string]interface {{}}"
+        );
+        assert_eq!(from_yaml(text.as_bytes()), expected);
+    }
+}
+
+#[test]
+fn values_read_as_helm_reads_them() {
+    for (text, json) in [
+        ("", "{}"),
+        ("# nothing", "{}"),
+        ("null\n---\nb: 2", "{}"),
+        ("a: 1\n--- @x", r#"{"a":1}"#),
+        ("a: ! 5", r#"{"a":"5"}"#),
+        ("a: !!float 5\nb: !!str 5\nc: !!binary aGk=", r#"{"a":5,"b":"5","c":"hi"}"#),
+        ("y: yes\n010: x\n1e3: z", r#"{"1000":"z","8":"x","true":true}"#),
+        ("b: &b {x: 1, y1: 2}\nc: {x: 0, <<: *b, y1: 3}", r#"{"b":{"x":1,"y1":2},"c":{"x":1,"y1":3}}"#),
+        ("\"<<\": {a: 1}", r#"{"\u003c\u003c":{"a":1}}"#),
+        ("a: 9007199254740993\nb: 99999999999999999999", r#"{"a":9007199254740992,"b":100000000000000000000}"#),
+        ("a: |\n  foo", r#"{"a":"foo"}"#),
+        ("a: 1\na: 2", r#"{"a":2}"#),
+    ] {
+        assert_eq!(from_yaml(text.as_bytes()), json, "{text:?}");
+    }
+}
