@@ -64,6 +64,10 @@ impl Writer<'_> {
                 let own = self.sink.origins().union(context, value.deep_origins(self.sink.origins()));
                 self.sink.raw(format!("\"{text}\"").as_bytes(), own);
             }
+            Repr::List(list) if list.ty == ListType::Nil => {
+                let own = self.sink.origins().union(context, value.origins);
+                self.sink.raw(b"null", own);
+            }
             Repr::List(list) => {
                 let (own, inside) = self.sink.container(value, context);
                 self.open(b"[", own)?;

@@ -73,6 +73,10 @@ pub enum ListType {
     Byte,
     /// `[]map[string]interface {}`
     Maps,
+    /// `[][]interface {}`
+    Lists,
+    /// `[]interface {}` that is nil: empty as any, but JSON and YAML write it as `null`, and it equals no empty list.
+    Nil,
 }
 
 /// A shared, mutable map with string keys, iterated in byte order of the keys.
@@ -277,11 +281,12 @@ impl Value {
         match &self.repr {
             Repr::Nil => "<nil>".into(),
             Repr::List(list) => match list.ty {
-                ListType::Any => "[]interface {}",
+                ListType::Any | ListType::Nil => "[]interface {}",
                 ListType::Str => "[]string",
                 ListType::Int => "[]int",
                 ListType::Byte => "[]uint8",
                 ListType::Maps => "[]map[string]interface {}",
+                ListType::Lists => "[][]interface {}",
             }
             .into(),
             Repr::Map(map) => match map.ty() {
