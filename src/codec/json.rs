@@ -223,6 +223,13 @@ fn escape(bytes: &[u8], raw_html: bool, mut piece: impl FnMut(std::ops::Range<us
     }
 }
 
+/// Characters of the JSON text of a string, quotes included.
+pub(super) fn string_length(text: &Text) -> usize {
+    let mut count = 2;
+    escape(text.bytes(), false, |_, piece| count += go_lossy(piece).chars().count());
+    count
+}
+
 /// Length of the valid UTF-8 character that starts here.
 pub(super) fn utf8_width(bytes: &[u8]) -> Option<usize> {
     let width = match bytes.first()? {

@@ -3,13 +3,18 @@
 //! [`parse_first`] and [`parse_all`] give [`Document`]s: trees of nodes with their places in the text. What the scalars
 //! of a tree mean is decided by [`resolve`]: YAML 1.1 through JSON, as Helm reads values and templates.
 
-pub mod event;
-pub mod node;
+mod emit;
+mod event;
+mod node;
+mod order;
 pub mod resolve;
 pub mod scalar;
+mod style;
+mod write;
 
 use std::collections::BTreeMap;
 
+pub use emit::{digest_text, emit, emit_json, emit_pretty};
 pub use event::YamlError;
 pub use node::{Document, Kind, Node, Pos, Span, Step, Style, parse_all, parse_first};
 pub use resolve::{to_json, to_value};
@@ -70,5 +75,7 @@ fn cannot_unmarshal(value: &Value, go_type: &str) -> String {
     )
 }
 
+#[cfg(test)]
+mod digest_tests;
 #[cfg(test)]
 mod tests;
