@@ -224,9 +224,9 @@ fn escape(bytes: &[u8], raw_html: bool, mut piece: impl FnMut(std::ops::Range<us
 }
 
 /// Characters of the JSON text of a string, quotes included.
-pub(super) fn string_length(text: &Text) -> usize {
+pub(super) fn string_length(text: &str) -> usize {
     let mut count = 2;
-    escape(text.bytes(), false, |_, piece| count += go_lossy(piece).chars().count());
+    escape(text.as_bytes(), false, |_, piece| count += go_lossy(piece).chars().count());
     count
 }
 

@@ -198,12 +198,9 @@ impl Builder<'_, '_> {
         if self.pretty {
             return Ok(key.clone());
         }
-        let text = self.through_json(key)?;
-        let broken = || "error converting JSON to YAML: yaml: did not find expected ',' or '}'".to_owned();
-        if key.bytes().windows(2).any(|w| w == [0xC2, 0x85]) || json::string_length(&text) > MAX_KEY {
-            return Err(broken());
-        }
-        Ok(text)
+        let valid = go_lossy(key.bytes());
+        through_json_key(&valid).map_err(converting)?;
+        self.through_json(key)
     }
 
     /// What is left of a string that was written as JSON and read as YAML.
@@ -215,17 +212,33 @@ impl Builder<'_, '_> {
             Cow::Borrowed(_) => text.clone(),
             Cow::Owned(repaired) => Text::marked(repaired.into_bytes(), text.mark_union(self.sink.origins())),
         };
-        let chars = valid.as_str().unwrap_or_default();
-        let refused = |c| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
-        if chars.contains(refused) {
-            return Err("error converting JSON to YAML: yaml: control characters are not allowed".into());
+        match through_json_text(valid.as_str().unwrap_or_default()).map_err(converting)? {
+            Cow::Borrowed(_) => Ok(valid),
+            Cow::Owned(folded) => Ok(Text::marked(folded.into_bytes(), valid.mark_union(self.sink.origins()))),
         }
-        if chars.contains('\u{85}') {
-            let folded = fold_next_lines(chars);
-            return Ok(Text::marked(folded.into_bytes(), valid.mark_union(self.sink.origins())));
-        }
-        Ok(valid)
     }
+}
+
+fn converting(problem: &str) -> String {
+    format!("error converting JSON to YAML: yaml: {problem}")
+}
+
+/// What is left of a string that was written as JSON and read as YAML (F-40); the error is YAML's problem.
+pub(super) fn through_json_text(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    let refused = |c| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
+    if text.contains(refused) {
+        return Err("control characters are not allowed");
+    }
+    Ok(if text.contains('\u{85}') { Cow::Owned(fold_next_lines(text)) } else { Cow::Borrowed(text) })
+}
+
+/// The same for a key, which has to stay on one line and within [`MAX_KEY`].
+pub(super) fn through_json_key(text: &str) -> Result<String, &'static str> {
+    through_json_text(text)?;
+    if text.contains('\u{85}') || (text.len() > MAX_KEY / 6 && json::string_length(text) > MAX_KEY) {
+        return Err("did not find expected ',' or '}'");
+    }
+    Ok(text.to_owned())
 }
 
 /// Longest JSON text of a key, in characters and with its quotes, that YAML reads back (F-40).

@@ -1,13 +1,15 @@
 //! YAML as Helm and Flux read and write it.
 //!
 //! [`parse_first`] and [`parse_all`] give [`Document`]s: trees of nodes with their places in the text. What the scalars
-//! of a tree mean is decided by [`resolve`]: YAML 1.1 through JSON, as Helm reads values and templates.
+//! of a tree mean is decided by [`to_value`] and [`to_json`] (YAML 1.1 through JSON, as Helm reads values and
+//! templates) or by [`to_json_v3`] (as the post-renderer of Helm 4 does).
 
 mod emit;
 mod event;
 mod node;
 mod order;
-pub mod resolve;
+mod resolve;
+mod resolve3;
 pub mod scalar;
 mod style;
 mod write;
@@ -17,7 +19,8 @@ use std::collections::BTreeMap;
 pub use emit::{digest_text, emit, emit_json, emit_pretty};
 pub use event::YamlError;
 pub use node::{Document, Kind, Node, Pos, Span, Step, Style, parse_all, parse_first};
-pub use resolve::{to_json, to_value};
+pub use resolve::{key_text, to_json, to_value};
+pub use resolve3::to_json_v3;
 
 use crate::value::{Repr, Value};
 

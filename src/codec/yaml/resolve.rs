@@ -51,25 +51,23 @@ pub fn key_text(node: Node<'_>) -> Result<String, String> {
 
 /// Decodes one tree: aliases expanded, merges done, scalars resolved.
 pub(super) fn decode(node: Node<'_>) -> Result<Tree, String> {
-    let mut decoder = Decoder { decoded: 0, aliased: 0, alias_depth: 0, depth: 0, active: HashSet::new() };
+    let mut decoder = Decoder { aliases: AliasCount::default(), depth: 0, active: HashSet::new() };
     decoder.decode(node).map_err(|text| format!("yaml: {text}"))
 }
 
 /// Go's protection against documents that grow by aliases.
-struct Decoder {
+#[derive(Default)]
+pub(super) struct AliasCount {
     decoded: u64,
     aliased: u64,
-    alias_depth: u32,
-    /// Nesting of what is being built, aliases expanded.
-    depth: usize,
-    /// Aliases being expanded.
-    active: HashSet<u32>,
+    depth: u32,
 }
 
-impl Decoder {
-    fn count(&mut self) -> Result<(), String> {
+impl AliasCount {
+    /// Counts one decoded node.
+    pub(super) fn count(&mut self) -> Result<(), String> {
         self.decoded += 1;
-        if self.alias_depth > 0 {
+        if self.depth > 0 {
             self.aliased += 1;
         }
         let allowed = match self.decoded {
@@ -83,8 +81,28 @@ impl Decoder {
         Ok(())
     }
 
+    /// An alias is being expanded.
+    pub(super) fn enter(&mut self) {
+        self.depth += 1;
+    }
+
+    /// An alias is expanded.
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+struct Decoder {
+    aliases: AliasCount,
+    /// Nesting of what is being built, aliases expanded.
+    depth: usize,
+    /// Aliases being expanded.
+    active: HashSet<u32>,
+}
+
+impl Decoder {
     fn decode(&mut self, node: Node<'_>) -> Result<Tree, String> {
-        self.count()?;
+        self.aliases.count()?;
         // The document's own depth is bounded, but a chain of anchors can multiply it.
         if self.depth > super::MAX_DEPTH {
             return Err(format!("exceeded max depth of {}", super::MAX_DEPTH));
@@ -124,9 +142,9 @@ impl Decoder {
             let name = alias.target().anchor().unwrap_or_default();
             return Err(format!("anchor '{name}' value contains itself"));
         }
-        self.alias_depth += 1;
+        self.aliases.enter();
         let result = then(self, alias.target());
-        self.alias_depth -= 1;
+        self.aliases.leave();
         self.active.remove(&alias.id());
         result
     }
@@ -154,10 +172,10 @@ impl Decoder {
             if !matches!(node.target().kind(), Kind::Map) {
                 return want_map();
             }
-            decoder.count()?;
+            decoder.aliases.count()?;
             match node.kind() {
                 Kind::Alias => decoder.through(node, |d, target| {
-                    d.count()?;
+                    d.aliases.count()?;
                     d.fill(target, entries)
                 }),
                 _ => decoder.fill(node, entries),
@@ -203,9 +221,13 @@ impl Entries {
 fn is_merge(node: Node<'_>) -> bool {
     match (node.kind(), node.tag()) {
         (Kind::Scalar("<<", Style::Plain), None) => true,
-        (Kind::Scalar("<<", _), Some(tag)) => tag.strip_prefix(TAG_PREFIX) == Some("merge"),
+        (Kind::Scalar("<<", _), Some(tag)) => is_merge_tag(tag),
         _ => false,
     }
+}
+
+pub(super) fn is_merge_tag(tag: &str) -> bool {
+    tag.strip_prefix(TAG_PREFIX) == Some("merge")
 }
 
 fn scalar(text: &str, style: Style, tag: Option<&str>) -> Result<Tree, String> {
@@ -330,7 +352,7 @@ fn finite(number: f64) -> Result<f64, String> {
 }
 
 /// Bytes that are no UTF-8 become U+FFFD, one each, as in Go's JSON.
-fn lossy(bytes: Vec<u8>) -> String {
+pub(super) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| crate::codec::json::go_lossy(e.as_bytes()).into_owned())
 }
 

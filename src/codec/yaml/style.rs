@@ -49,13 +49,12 @@ pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether the writer shows the character as it is. Tab is not, and (in the second generation) nothing above U+FFFF.
-pub(super) fn is_printable(c: char, generation: Generation) -> bool {
+/// Whether the writer shows the character as it is. Tab is not, and nothing above U+FFFF.
+pub(super) fn is_printable(c: char) -> bool {
     match c {
         '\n' | ' '..='~' => true,
         '\u{FEFF}' => false,
         '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' => true,
-        '\u{10000}'.. => generation == Generation::Three,
         _ => false,
     }
 }
@@ -112,7 +111,7 @@ fn look(text: &str, generation: Generation) -> Looks {
         };
         if c == '\t' && generation == Generation::Three {
             looks.tabs = true;
-        } else if !is_printable(c, generation) {
+        } else if !is_printable(c) {
             looks.special = true;
         }
         if c == ' ' {

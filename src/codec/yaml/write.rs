@@ -248,13 +248,12 @@ impl Writer<'_, '_> {
     }
 
     fn double(&mut self, scalar: &mut Scalar<'_>) {
-        let generation = self.layout.generation;
         // Go asks whether the *text* starts with a byte order mark at every character.
         let escape_all = scalar.chars.starts_with('\u{FEFF}');
         let end = scalar.chars.len();
         let mut after_space = false;
         for (at, c) in scalar.chars.char_indices() {
-            let raw = style::is_printable(c, generation) && !style::is_break(c) && !matches!(c, '"' | '\\');
+            let raw = style::is_printable(c) && !style::is_break(c) && !matches!(c, '"' | '\\');
             if escape_all || !raw {
                 self.flush(scalar, at);
                 let origins = self.origins_at(scalar, at);
