@@ -1,6 +1,201 @@
-//! Not written yet.
+//! Semantic versions as Helm reads them: lenient parsing, constraints, and the functions `semver`, `semverCompare`.
 
-use crate::template::func::FuncDef;
+pub mod constraint;
+pub mod version;
+
+use std::any::Any;
+use std::rc::Rc;
+
+use super::always;
+use crate::base::version::HelmVersion;
+use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
+use crate::value::{IntType, ListType, Native, Origins, Repr, Value};
+pub use constraint::Constraints;
+pub use version::Version;
 
 /// This file's part of the function table.
-pub const FUNCS: &[FuncDef] = &[];
+pub const FUNCS: &[FuncDef] = &[
+    FuncDef {
+        name: "semver",
+        params: &[Param::Str],
+        variadic: None,
+        flow: Flow::Deep,
+        effect: Effect::Pure,
+        since: always,
+        run: semver,
+        doc: "Parses a semantic version; the result has Major, Minor, Patch, Compare and more.",
+    },
+    FuncDef {
+        name: "semverCompare",
+        params: &[Param::Str, Param::Str],
+        variadic: None,
+        flow: Flow::Deep,
+        effect: Effect::Pure,
+        since: always,
+        run: semver_compare,
+        doc: "Whether a version satisfies a constraint.",
+    },
+];
+
+fn text(args: &[Value], index: usize) -> String {
+    args.get(index).and_then(Value::as_text).map(|t| t.lossy().into_owned()).unwrap_or_default()
+}
+
+fn semver(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let version = Version::parse(&text(args, 0), call.helm).map_err(|e| FuncError::Error(e.0))?;
+    Ok(native(version, true, call.helm))
+}
+
+fn semver_compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let constraints = Constraints::parse(&text(args, 0), call.helm).map_err(|e| FuncError::Error(e.0))?;
+    let version = Version::parse(&text(args, 1), call.helm).map_err(|e| FuncError::Error(e.0))?;
+    Ok(Value::bool(constraints.check(&version)))
+}
+
+fn native(version: Version, pointer: bool, helm: HelmVersion) -> Value {
+    Value::new(Repr::Native(Rc::new(SemVer { version, pointer, helm })))
+}
+
+/// A version as templates hold it: `*semver.Version` from `semver`, `semver.Version` from its methods.
+struct SemVer {
+    version: Version,
+    pointer: bool,
+    helm: HelmVersion,
+}
+
+/// Methods that exist on both the value and the pointer.
+const VALUE_METHODS: &[(&str, usize)] = &[
+    ("String", 0),
+    ("Major", 0),
+    ("Minor", 0),
+    ("Patch", 0),
+    ("Prerelease", 0),
+    ("Metadata", 0),
+    ("IncPatch", 0),
+    ("IncMinor", 0),
+    ("IncMajor", 0),
+    ("SetPrerelease", 1),
+    ("SetMetadata", 1),
+    ("MarshalJSON", 0),
+    ("MarshalText", 0),
+    ("Value", 0),
+];
+
+/// Methods that need the pointer.
+const POINTER_METHODS: &[(&str, usize)] = &[
+    ("Original", 0),
+    ("LessThan", 1),
+    ("LessThanEqual", 1),
+    ("GreaterThan", 1),
+    ("GreaterThanEqual", 1),
+    ("Equal", 1),
+    ("Compare", 1),
+];
+
+impl SemVer {
+    fn arity(&self, name: &str) -> Option<usize> {
+        let pointer: &[_] = if self.pointer { POINTER_METHODS } else { &[] };
+        VALUE_METHODS.iter().chain(pointer).find(|(method, _)| *method == name).map(|(_, arity)| *arity)
+    }
+
+    fn derived(&self, version: Version) -> Value {
+        native(version, false, self.helm)
+    }
+}
+
+fn bytes(text: &str) -> Value {
+    let items = text.bytes().map(|b| Value::new(Repr::Int(i64::from(b), IntType::Uint8))).collect();
+    Value::typed_list(items, ListType::Byte)
+}
+
+impl Native for SemVer {
+    fn type_name(&self, _: HelmVersion) -> String {
+        if self.pointer { "*semver.Version" } else { "semver.Version" }.into()
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.pointer { "ptr" } else { "struct" }
+    }
+
+    fn field(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn has_method(&self, name: &str) -> bool {
+        self.arity(name).is_some()
+    }
+
+    fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let want = self.arity(name).ok_or_else(|| format!("unknown method {name}"))?;
+        if args.len() != want {
+            return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
+        }
+        let version = &self.version;
+        let other = || match args.first().map(Value::repr) {
+            Some(Repr::Native(other)) => match other.as_any().downcast_ref::<SemVer>() {
+                Some(other) if other.pointer => Ok(other.version.compare(version).reverse()),
+                _ => Err(format!("wrong type for value; expected *semver.Version; got {}", other.type_name(self.helm))),
+            },
+            Some(_) => Err(format!(
+                "wrong type for value; expected *semver.Version; got {}",
+                args.first().map(|v| v.type_name(self.helm)).unwrap_or_default()
+            )),
+            None => Err("wrong number of args".into()),
+        };
+        let string = || match args.first().map(|v| (v.as_text(), v)) {
+            Some((Some(text), _)) => Ok(text.lossy().into_owned()),
+            Some((None, v)) => Err(format!("wrong type for value; expected string; got {}", v.type_name(self.helm))),
+            None => Err("wrong number of args".into()),
+        };
+        let number = |n: u64| Value::new(Repr::Int(n as i64, IntType::Uint64));
+        Ok(match name {
+            "String" | "Value" => Value::text(version.to_string()),
+            "Original" => Value::text(version.original()),
+            "Major" => number(version.major),
+            "Minor" => number(version.minor),
+            "Patch" => number(version.patch),
+            "Prerelease" => Value::text(version.pre.as_str()),
+            "Metadata" => Value::text(version.metadata.as_str()),
+            "IncPatch" => self.derived(version.inc_patch()),
+            "IncMinor" => self.derived(version.inc_minor()),
+            "IncMajor" => self.derived(version.inc_major()),
+            "SetPrerelease" => self.derived(version.set_prerelease(&string()?, self.helm).map_err(|e| e.0)?),
+            "SetMetadata" => self.derived(version.set_metadata(&string()?, self.helm).map_err(|e| e.0)?),
+            "MarshalJSON" => bytes(&format!("\"{version}\"")),
+            "MarshalText" => bytes(&version.to_string()),
+            "LessThan" => Value::bool(other()? == Less),
+            "LessThanEqual" => Value::bool(other()? != Greater),
+            "GreaterThan" => Value::bool(other()? == Greater),
+            "GreaterThanEqual" => Value::bool(other()? != Less),
+            "Equal" => Value::bool(other()? == Equal),
+            "Compare" => Value::int(other()? as i64),
+            _ => return Err(format!("unknown method {name}")),
+        })
+    }
+
+    fn print(&self, _plus: bool, sharp: bool) -> String {
+        if !sharp {
+            return self.version.to_string();
+        }
+        let v = &self.version;
+        format!(
+            "{}semver.Version{{major:0x{:x}, minor:0x{:x}, patch:0x{:x}, pre:{:?}, metadata:{:?}, original:{:?}}}",
+            if self.pointer { "&" } else { "" },
+            v.major,
+            v.minor,
+            v.patch,
+            v.pre,
+            v.metadata,
+            v.original()
+        )
+    }
+
+    fn data(&self) -> Option<Value> {
+        Some(Value::text(self.version.to_string()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -10,7 +10,11 @@ pub fn explain(report: &Report, namespace: &str, name: &str, object: Option<&str
     let release = report.releases.iter().find(|r| r.release.namespace == namespace && r.release.name == name)?;
     let mut out = String::new();
     let _ = writeln!(out, "{}  {}", release.release, release.verdict);
-    let _ = writeln!(out, "Flux: {} ({}), next action: {}", release.decision.state, release.decision.reason, release.decision.action);
+    let _ = writeln!(
+        out,
+        "Flux: {} ({}), next action: {}",
+        release.decision.state, release.decision.reason, release.decision.action
+    );
     for check in &release.decision.trace {
         let _ = writeln!(out, "  {}  {}", check.rule, check.text);
     }
@@ -20,7 +24,9 @@ pub fn explain(report: &Report, namespace: &str, name: &str, object: Option<&str
     let wanted = |finding: &&Finding| {
         object.is_none_or(|want| {
             finding.object.as_ref().is_some_and(|o| {
-                o.name == want || format!("{}/{}", o.kind, o.name) == want || format!("{}/{}/{}", o.kind, o.namespace, o.name) == want
+                o.name == want
+                    || format!("{}/{}", o.kind, o.name) == want
+                    || format!("{}/{}/{}", o.kind, o.namespace, o.name) == want
             })
         })
     };

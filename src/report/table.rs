@@ -17,7 +17,11 @@ pub fn plan(report: &Report) -> String {
         let _ = writeln!(out, "assumed: {note}");
     }
     for problem in &report.diagnostics {
-        let _ = writeln!(out, "{}: {problem}", if problem.severity == crate::base::diag::Severity::Error { "error" } else { "warning" });
+        let _ = writeln!(
+            out,
+            "{}: {problem}",
+            if problem.severity == crate::base::diag::Severity::Error { "error" } else { "warning" }
+        );
     }
     out
 }
@@ -32,9 +36,8 @@ fn overview(out: &mut String, report: &Report) {
         })
         .collect();
     let header = ["RELEASE", "REV", "FINDINGS", "VERDICT"].map(str::to_owned);
-    let widths: Vec<usize> = (0..3)
-        .map(|i| rows.iter().chain([&header]).map(|row| row[i].chars().count()).max().unwrap_or(0))
-        .collect();
+    let widths: Vec<usize> =
+        (0..3).map(|i| rows.iter().chain([&header]).map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
     for row in [&header].into_iter().chain(&rows) {
         let _ = writeln!(
             out,

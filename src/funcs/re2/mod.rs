@@ -1,0 +1,1 @@
+//! Regular expressions as Go understands them.
