@@ -18,17 +18,19 @@ pub struct YamlError {
     pub text: String,
     /// The line where the problem is, from 1, if it has one.
     pub line: Option<u32>,
+    /// Byte offset of a colon that Go would take as part of a key.
+    pub(super) colon: Option<usize>,
 }
 
 impl YamlError {
     /// An error without a line in its text.
     pub(super) fn plain(problem: impl std::fmt::Display, line: Option<u32>) -> Self {
-        YamlError { text: format!("yaml: {problem}"), line }
+        YamlError { text: format!("yaml: {problem}"), line, colon: None }
     }
 
-    fn in_line(problem: &str, go_line: u64, line: u32) -> Self {
+    pub(super) fn in_line(problem: &str, go_line: u64, line: u32) -> Self {
         let text = if go_line == 0 { format!("yaml: {problem}") } else { format!("yaml: line {go_line}: {problem}") };
-        YamlError { text, line: Some(line) }
+        YamlError { text, line: Some(line), colon: None }
     }
 }
 
@@ -47,15 +49,24 @@ pub(super) enum Event {
     MapEnd,
 }
 
+/// Characters put in place of others, so that libyaml reads them as Go does; undone in the scalars.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StandIns {
+    /// For colons in plain scalars.
+    pub(super) colon: Option<u8>,
+    /// For byte order marks.
+    pub(super) bom: Option<char>,
+}
+
 /// Pulls events out of one text.
 pub(super) struct Events<'a> {
     parser: Box<MaybeUninit<sys::yaml_parser_t>>,
     input: &'a [u8],
-    places: Places,
+    stand_ins: StandIns,
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(input: &'a [u8]) -> Self {
+    pub(super) fn new(input: &'a [u8], stand_ins: StandIns) -> Self {
         let mut parser = Box::new(MaybeUninit::<sys::yaml_parser_t>::uninit());
         // SAFETY: `initialize` fills the whole struct before anything reads it and cannot fail except by aborting on
         // allocation. The struct is boxed and never moved, since the parser keeps a pointer to itself as its read
@@ -64,7 +75,7 @@ impl<'a> Events<'a> {
             let _ = sys::yaml_parser_initialize(parser.as_mut_ptr());
             sys::yaml_parser_set_input_string(parser.as_mut_ptr(), input.as_ptr(), input.len() as u64);
         }
-        Events { parser, input, places: Places::new(input) }
+        Events { parser, input, stand_ins }
     }
 
     /// The next event and where it stands. Must not be called again after an error or the end of the stream.
@@ -78,11 +89,18 @@ impl<'a> Events<'a> {
                 return Err(self.error());
             }
             let raw = raw.assume_init_mut();
-            let span = Span { start: self.places.pos(&raw.start_mark), end: self.places.pos(&raw.end_mark) };
-            let result = copy_event(raw, self.input, span).map(|event| (event, span));
+            let span = Span { start: self.pos(&raw.start_mark), end: self.pos(&raw.end_mark) };
+            let result = copy_event(raw, self.input, self.stand_ins, span).map(|event| (event, span));
             sys::yaml_event_delete(raw);
             result
         }
+    }
+
+    /// A mark's place. Its index counts bytes behind the byte order mark of the stream.
+    fn pos(&self, mark: &sys::yaml_mark_t) -> Pos {
+        let bom = if self.input.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let offset = (mark.index as usize).saturating_add(bom).min(self.input.len());
+        Pos { offset, line: (mark.line as u32).saturating_add(1), column: (mark.column as u32).saturating_add(1) }
     }
 
     /// What stopped the parser, in Go's words (its rule: scanner errors count lines from 1, parser errors from 0, and
@@ -104,7 +122,18 @@ impl<'a> Events<'a> {
             }
             let (at, context) = (parser.problem_mark.line, parser.context_mark.line);
             let go_line = if at != 0 { at + u64::from(scanner) } else { context };
-            YamlError::in_line(&problem, go_line, (at.max(context) as u32).saturating_add(1))
+            let line = (at.max(context) as u32).saturating_add(1);
+            match &*problem {
+                // Go's own spelling.
+                "did not find expected hexadecimal number" => {
+                    YamlError::in_line("did not find expected hexdecimal number", go_line, line)
+                }
+                "found unexpected ':'" => {
+                    let colon = self.pos(&parser.problem_mark).offset;
+                    YamlError { colon: Some(colon), ..YamlError::in_line(&problem, go_line, line) }
+                }
+                _ => YamlError::in_line(&problem, go_line, line),
+            }
         }
     }
 }
@@ -120,7 +149,12 @@ impl Drop for Events<'_> {
 ///
 /// # Safety
 /// `raw` must be an event that `yaml_parser_parse` wrote and nobody deleted.
-unsafe fn copy_event(raw: &sys::yaml_event_t, input: &[u8], span: Span) -> Result<Event, YamlError> {
+unsafe fn copy_event(
+    raw: &sys::yaml_event_t,
+    input: &[u8],
+    stand_ins: StandIns,
+    span: Span,
+) -> Result<Event, YamlError> {
     use sys::yaml_event_type_t as ty;
     // SAFETY: see above; the union fields follow `type_`, their pointers are null or C strings, a scalar's value has
     // `length` bytes.
@@ -161,12 +195,14 @@ unsafe fn copy_event(raw: &sys::yaml_event_t, input: &[u8], span: Span) -> Resul
                 if tag.is_none() && style == Style::Plain && has_bare_tag(raw_text) {
                     tag = Some("!".into());
                 }
-                Event::Scalar {
-                    anchor: owned(scalar.anchor),
-                    tag,
-                    text: String::from_utf8_lossy(bytes).into_owned(),
-                    style,
+                let mut text = String::from_utf8_lossy(bytes).into_owned();
+                if let (Style::Plain, Some(colon)) = (style, stand_ins.colon) {
+                    text = text.replace(char::from(colon), ":");
                 }
+                if let Some(bom) = stand_ins.bom {
+                    text = text.replace(bom, "\u{FEFF}");
+                }
+                Event::Scalar { anchor: owned(scalar.anchor), tag, text, style }
             }
             ty::YAML_SEQUENCE_START_EVENT => {
                 let seq = &raw.data.sequence_start;
@@ -183,6 +219,22 @@ unsafe fn copy_event(raw: &sys::yaml_event_t, input: &[u8], span: Span) -> Resul
             _ => return Err(YamlError::plain("unknown event", None)),
         })
     }
+}
+
+/// Go refuses `%YAML 1.2` as soon as it meets it, before any mistake behind it that libyaml would tell.
+pub(super) fn incompatible_version(input: &[u8]) -> Option<YamlError> {
+    for (line, text) in (0u32..).zip(input.split(|b| *b == b'\n')) {
+        let text = text.trim_ascii();
+        if let Some(version) = text.strip_prefix(b"%YAML ") {
+            let is_number = |b: &u8| b.is_ascii_digit() || *b == b'.';
+            let other = version != b"1.1" && version.len() >= 3 && version.iter().all(is_number);
+            return other.then(|| YamlError::in_line("found incompatible YAML document", line.into(), line + 1));
+        }
+        if !(text.is_empty() || text.starts_with(b"#") || text.starts_with(b"%")) {
+            return None;
+        }
+    }
+    None
 }
 
 /// Go's scanner knows no `\/`: the error it gives, at the line of the escape.
@@ -204,6 +256,15 @@ fn refuse_escaped_slash(raw: &[u8], span: Span) -> Result<(), YamlError> {
     Ok(())
 }
 
+/// The error of a plain scalar with a question mark inside `[]` or `{}`: to Go's parser the mark begins a key, which
+/// cannot stand there. `raw` is the scalar with its properties.
+pub(super) fn question_mark(raw: &[u8], span: Span, in_map: bool) -> YamlError {
+    let end = raw.iter().rposition(|b| *b == b'?').unwrap_or(raw.len());
+    let line = span.start.line - 1 + raw[..end].iter().filter(|b| **b == b'\n').count() as u32;
+    let close = if in_map { '}' } else { ']' };
+    YamlError::in_line(&format!("did not find expected ',' or '{close}'"), line.into(), line + 1)
+}
+
 /// Whether the properties before a plain scalar hold the tag `!`, which makes it a string; libyaml does not report it.
 fn has_bare_tag(mut raw: &[u8]) -> bool {
     while let Some(first) = raw.first() {
@@ -215,57 +276,4 @@ fn has_bare_tag(mut raw: &[u8]) -> bool {
         }
     }
     false
-}
-
-/// Turns libyaml's marks, which count characters, into byte offsets.
-struct Places {
-    /// Byte offset of every 64th character; empty if every character is one byte.
-    offsets: Vec<usize>,
-    text: Box<[u8]>,
-    bom: usize,
-    len: usize,
-}
-
-const STRIDE: usize = 64;
-
-impl Places {
-    fn new(input: &[u8]) -> Self {
-        let bom = if input.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        let utf16 = input.starts_with(b"\xFF\xFE") || input.starts_with(b"\xFE\xFF");
-        if input.is_ascii() || utf16 {
-            return Places { offsets: Vec::new(), text: Box::default(), bom: 0, len: input.len() };
-        }
-        let mut offsets = Vec::new();
-        let mut count = 0;
-        for (at, byte) in input.iter().enumerate().skip(bom) {
-            if byte & 0xC0 != 0x80 {
-                if count % STRIDE == 0 {
-                    offsets.push(at);
-                }
-                count += 1;
-            }
-        }
-        Places { offsets, text: input.into(), bom, len: input.len() }
-    }
-
-    fn pos(&self, mark: &sys::yaml_mark_t) -> Pos {
-        Pos { offset: self.offset(mark.index as usize), line: mark.line as u32 + 1, column: mark.column as u32 + 1 }
-    }
-
-    fn offset(&self, index: usize) -> usize {
-        if self.text.is_empty() {
-            return (index + self.bom).min(self.len);
-        }
-        let Some(&base) = self.offsets.get(index / STRIDE) else { return self.len };
-        let mut left = index % STRIDE;
-        let mut at = base;
-        while left > 0 && at < self.len {
-            at += 1;
-            while at < self.len && self.text[at] & 0xC0 == 0x80 {
-                at += 1;
-            }
-            left -= 1;
-        }
-        at
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::MAX_DEPTH;
-use super::event::{Event, Events, YamlError};
+use super::event::{Event, Events, StandIns, YamlError, incompatible_version, question_mark};
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -216,22 +216,67 @@ impl<'d> Node<'d> {
 
 /// Parses the first document; `None` if the stream has none. What follows it is not looked at, as in Go (F-44).
 pub fn parse_first(input: &[u8]) -> Result<Option<Document>, YamlError> {
-    let mut stream = Stream::new(input);
-    stream.document()
+    as_go_reads(input, |mut stream| stream.document())
 }
 
 /// Parses every document of the stream.
 pub fn parse_all(input: &[u8]) -> Result<Vec<Document>, YamlError> {
-    let mut stream = Stream::new(input);
-    let mut documents = Vec::new();
-    while let Some(document) = stream.document()? {
-        documents.push(document);
+    as_go_reads(input, |mut stream| {
+        let mut documents = Vec::new();
+        while let Some(document) = stream.document()? {
+            documents.push(document);
+        }
+        Ok(documents)
+    })
+}
+
+/// Most colons that [`as_go_reads`] replaces.
+const MAX_COLONS: usize = 100;
+
+/// Reads a text with Go's view of two characters, by putting others, which the text does not hold, in their place:
+///
+/// - a colon before a flow indicator (`{x:}`) is part of the key to Go, where libyaml stops;
+/// - a byte order mark at the start of a later line is text to Go (F-44d), where libyaml drops it.
+fn as_go_reads<T>(input: &[u8], read: impl Fn(Stream<'_>) -> Result<T, YamlError>) -> Result<T, YamlError> {
+    let mut stand_ins = StandIns::default();
+    let mut text = std::borrow::Cow::Borrowed(input);
+    if input.windows(4).any(|w| w[1..] == *BOM && matches!(w[0], b'\n' | b'\r')) {
+        stand_ins.bom = ('\u{E000}'..'\u{E100}').find(|c| !contains(input, c.encode_utf8(&mut [0; 4]).as_bytes()));
+        if let Some(bom) = stand_ins.bom {
+            let mut buffer = [0; 4];
+            let bom = bom.encode_utf8(&mut buffer).as_bytes();
+            let changed = text.to_mut();
+            for at in 1..changed.len().saturating_sub(2) {
+                if changed[at..at + 3] == *BOM && bom.len() == 3 {
+                    changed[at..at + 3].copy_from_slice(bom);
+                }
+            }
+        }
     }
-    Ok(documents)
+    let mut result = read(Stream::new(&text, stand_ins));
+    for _ in 0..MAX_COLONS {
+        let Err(YamlError { colon: Some(at), .. }) = result else { break };
+        if stand_ins.colon.is_none() {
+            stand_ins.colon = b"^$;/()=+<_\\~zqxjZQXJ".iter().copied().find(|b| !input.contains(b));
+        }
+        match (stand_ins.colon, text.to_mut().get_mut(at)) {
+            (Some(byte), Some(colon @ b':')) => *colon = byte,
+            _ => break,
+        }
+        result = read(Stream::new(&text, stand_ins));
+    }
+    result
+}
+
+const BOM: &[u8; 3] = b"\xEF\xBB\xBF";
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|w| w == part)
 }
 
 struct Stream<'a> {
     events: Events<'a>,
+    input: &'a [u8],
     done: bool,
 }
 
@@ -243,8 +288,8 @@ struct Open {
 }
 
 impl<'a> Stream<'a> {
-    fn new(input: &'a [u8]) -> Self {
-        Stream { events: Events::new(input), done: false }
+    fn new(input: &'a [u8], stand_ins: StandIns) -> Self {
+        Stream { events: Events::new(input, stand_ins), input, done: false }
     }
 
     fn document(&mut self) -> Result<Option<Document>, YamlError> {
@@ -252,7 +297,7 @@ impl<'a> Stream<'a> {
             return Ok(None);
         }
         let explicit = loop {
-            match self.events.next()?.0 {
+            match self.events.next().map_err(|error| incompatible_version(self.input).unwrap_or(error))?.0 {
                 Event::DocumentStart { explicit } => break explicit,
                 Event::StreamEnd => {
                     self.done = true;
@@ -287,7 +332,17 @@ impl<'a> Stream<'a> {
                     };
                     (Data::Alias(*target), None, None, false)
                 }
-                Event::Scalar { anchor, tag, text, style } => (Data::Scalar(text.into(), style), anchor, tag, false),
+                Event::Scalar { anchor, tag, text, style } => {
+                    let parent = open.last().map(|o| &document.nodes[o.id as usize]).filter(|p| p.flow);
+                    if let Some(parent) = parent
+                        && style == Style::Plain
+                        && text.find('?').is_some_and(|at| at > 0)
+                    {
+                        let raw = self.input.get(span.range()).unwrap_or_default();
+                        return Err(question_mark(raw, span, matches!(parent.data, Data::Map(_))));
+                    }
+                    (Data::Scalar(text.into(), style), anchor, tag, false)
+                }
                 Event::SeqStart { anchor, tag, flow } => (Data::Seq(Vec::new()), anchor, tag, flow),
                 Event::MapStart { anchor, tag, flow } => (Data::Map(Vec::new()), anchor, tag, flow),
                 Event::StreamStart | Event::DocumentStart { .. } => continue,

@@ -220,7 +220,7 @@ impl Entries {
 
 fn is_merge(node: Node<'_>) -> bool {
     match (node.kind(), node.tag()) {
-        (Kind::Scalar("<<", Style::Plain), None) => true,
+        (Kind::Scalar("<<", Style::Plain), None | Some("!")) => true,
         (Kind::Scalar("<<", _), Some(tag)) => is_merge_tag(tag),
         _ => false,
     }

@@ -157,9 +157,16 @@ fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|f| f.is_finite())
 }
 
-/// A float that starts with a dot, as Go's `ParseFloat` reads it.
+/// A float that starts with a dot, as Go's `ParseFloat` reads it: underscores may stand between digits.
 fn go_float(text: &str) -> Option<f64> {
-    is_float_shape(text).then(|| finite(text)).flatten()
+    let bytes = text.as_bytes();
+    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let misplaced = |at: usize| bytes[at] == b'_' && !(digit(at.checked_sub(1)) && digit(Some(at + 1)));
+    if (0..bytes.len()).any(misplaced) {
+        return None;
+    }
+    let plain = text.replace('_', "");
+    is_float_shape(&plain).then(|| finite(&plain)).flatten()
 }
 
 /// Whether the text is one of YAML 1.1's dates or times, as Go reads them (F-120.2).
@@ -317,6 +324,8 @@ mod tests {
             ("1e3", Scalar::Float(1000.0)),
             ("5.", Scalar::Float(5.0)),
             (".5", Scalar::Float(0.5)),
+            (".1_0", Scalar::Float(0.1)),
+            (".1__0", Scalar::Str),
             ("1e400", Scalar::Str),
             ("_1", Scalar::Str),
             ("0x", Scalar::Str),

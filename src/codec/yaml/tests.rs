@@ -40,6 +40,10 @@ fn errors_read_as_helm_prints_them() {
         (b"18446744073709551615: 1", "unsupported map key of type: uint64, key: 0xffffffffffffffff, value: 1"),
         (b"<<: 1", "yaml: map merge requires map or sequence of maps as the value"),
         (b"a: .inf", "json: unsupported value: +Inf"),
+        (b"a: [http://x/?q=1]", "yaml: did not find expected ',' or ']'"),
+        (b"\na: {u: http://x/?q=1}", "yaml: line 1: did not find expected ',' or '}'"),
+        (b"\n\na: [b\n c?d]", "yaml: line 3: did not find expected ',' or ']'"),
+        (b"a: \"\\u12\"", "yaml: did not find expected hexdecimal number"),
         (b"a: !!int x", "yaml: cannot decode !!str `x` as a !!int"),
         (b"a: !!binary \"%%\"", "yaml: !!binary value contains invalid base64 data"),
     ] {
@@ -70,6 +74,9 @@ fn values_read_as_helm_reads_them() {
         ("a: 9007199254740993\nb: 99999999999999999999", r#"{"a":9007199254740992,"b":100000000000000000000}"#),
         ("a: |\n  foo", r#"{"a":"foo"}"#),
         ("a: 1\na: 2", r#"{"a":2}"#),
+        ("a: x\n\u{feff}b: \u{feff}y", "{\"a\":\"x\",\"\u{feff}b\":\"\u{feff}y\"}"),
+        ("\u{feff}é: {c:}", r#"{"é":{"c:":null}}"#),
+        ("{b:1, x:, ^y:}", r#"{"^y:":null,"b:1":null,"x:":null}"#),
     ] {
         assert_eq!(from_yaml(text.as_bytes()), json, "{text:?}");
     }
