@@ -234,9 +234,9 @@ fn words(units: &[Unit]) -> Vec<(Class, std::ops::Range<usize>)> {
             Class::Connector => run(at + 1, &is_connector),
             Class::Punct => run(at + 1, &runes::is_punct),
             Class::Number => run(at + 1, &runes::is_number),
-            Class::Other => run(at + 1, &|r| {
-                !is_connector(r) && !is_alphabet(r) && !runes::is_number(r) && !runes::is_punct(r)
-            }),
+            Class::Other => {
+                run(at + 1, &|r| !is_connector(r) && !is_alphabet(r) && !runes::is_number(r) && !runes::is_punct(r))
+            }
         };
         words.push((kind, at..end));
         at = end;

@@ -179,6 +179,7 @@ pub(super) fn parse_float(text: &[u8]) -> Option<f64> {
     let number = number.replace('_', "");
     let value = match hex {
         Some(_) => parse_hex(&number)?,
+        _ if number.starts_with(['+', '-']) => return None,
         None if number.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-')) => {
             number.parse().ok()?
         }

@@ -67,24 +67,28 @@ fn is_break(byte: u8) -> bool {
 }
 
 fn digit64(byte: u8) -> Option<u32> {
-    Some(match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }
-    .into())
+    Some(
+        match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        }
+        .into(),
+    )
 }
 
 fn digit32(byte: u8) -> Option<u64> {
-    Some(match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'2'..=b'7' => byte - b'2' + 26,
-        _ => return None,
-    }
-    .into())
+    Some(
+        match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'2'..=b'7' => byte - b'2' + 26,
+            _ => return None,
+        }
+        .into(),
+    )
 }
 
 /// Padded standard base 64 with line breaks anywhere; the error is the offset that Go reports.

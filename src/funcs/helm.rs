@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::args::{any, text};
+use super::args::{any, made, text};
 use super::{always, pure};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{json, yaml};
@@ -124,12 +124,12 @@ type Writer = fn(&Value, &Origins) -> Result<Text, String>;
 
 /// Writes, or nothing.
 fn written(call: &Call<'_>, args: &[Value], writer: Writer) -> Out {
-    Ok(Value::text(writer(any(args, 0), call.origins).unwrap_or_default()))
+    made(call, writer(any(args, 0), call.origins).unwrap_or_default())
 }
 
 /// Writes, or fails.
 fn must_write(call: &Call<'_>, args: &[Value], writer: Writer) -> Out {
-    writer(any(args, 0), call.origins).map(Value::text).map_err(FuncError::Error)
+    made(call, writer(any(args, 0), call.origins).map_err(FuncError::Error)?)
 }
 
 fn to_yaml(call: &mut Call<'_>, args: &[Value]) -> Out {

@@ -60,14 +60,7 @@ fn below(
     Ok(())
 }
 
-fn put(
-    call: &Call<'_>,
-    to: &Map,
-    from: &Map,
-    key: Text,
-    value: Value,
-    under: OriginSet,
-) -> Result<(), FuncError> {
+fn put(call: &Call<'_>, to: &Map, from: &Map, key: Text, value: Value, under: OriginSet) -> Result<(), FuncError> {
     if to.ty() == MapType::Str && from.ty() != MapType::Str {
         let message = "reflect.Value.SetMapIndex: value of type interface {} is not assignable to type string";
         return Err(FuncError::Panic(message.into()));

@@ -103,3 +103,6 @@ fn next_random(state: &mut u64) -> u64 {
 pub fn always(_: HelmVersion) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,6 +147,9 @@ impl Builder<'_, '_> {
                 let own = self.sink.origins().union(context, value.deep_origins(self.sink.origins()));
                 Item::Str(Text::from(data_encoding::BASE64.encode(&bytes)), own)
             }
+            Repr::List(list) if list.ty == ListType::Nil && !self.pretty => {
+                Item::Word("null".into(), self.sink.origins().union(context, value.origins))
+            }
             Repr::List(list) => {
                 let (own, inside) = self.sink.container(value, context);
                 let items = list.items.iter().map(|item| self.item(item, inside, depth + 1));

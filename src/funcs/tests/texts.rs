@@ -1,0 +1,68 @@
+//! Recorded: Text functions, encodings, paths.
+
+use super::check;
+
+#[test]
+fn text_functions_answer_as_recorded() {
+    check(CASES);
+}
+
+#[rustfmt::skip]
+const CASES: &[(&str, &str)] = &[
+    (r#"{{ abbrev 5 "hello world" }} {{ abbrev 3 "hello" }} {{ abbrev 5 "" }} {{ abbrev 5 "hello" }} {{ abbrev 4 "hello" }} {{ abbrevboth 5 10 "1234 5678 9123" }} {{ abbrevboth 0 5 "hello world" }} {{ abbrevboth 5 6 "hello world foo" }} {{ abbrevboth 50 10 "hello world foo" }} {{ abbrevboth 4 8 "hello world foo" }} {{ abbrevboth -3 8 "hello world foo" }} {{ abbrevboth -3 6 "hello world foo" }} {{ abbrev 7 .Values.u }}"#,
+     r#""he... hello  hello h... ...5678... he... hello world foo ...rld foo hello... hello... hel... hél...""#),
+    (r#"{{ abbrevboth -20 8 "hello world foo" }} {{ abbrevboth 12 8 "hello world foo bar baz" }} {{ abbrevboth 5 8 "hello world foo bar baz" }} {{ abbrevboth 5 7 "hello world foo bar baz" }}"#,
+     r#""hello... ...fo... ... w... ... ...""#),
+    (r#"{{ trunc 0 "abc" }}|{{ trunc -1 "abc" }}|{{ trunc -3 "abc" }}|{{ trunc -9 "abc" }}|{{ trunc 9 "abc" }}|{{ trunc 2 .Values.u }}|{{ trunc -5 .Values.u }}"#,
+     r#""|c|abc|abc|abc|h\xc3|andú""#),
+    (r#"{{ substr 0 2 "abc" }}|{{ substr -1 2 "abc" }}|{{ substr 1 -1 "abc" }}|{{ substr 1 9 "abc" }}|{{ substr 3 3 "abc" }}|{{ substr 3 9 "abc" }}"#,
+     r#""ab|ab|bc|bc||""#),
+    (r#"{{ substr 4 9 "abc" }}"#, "ERR substr: runtime error: slice bounds out of range [4:3]"),
+    (r#"{{ substr 2 1 "abc" }}"#, "ERR substr: runtime error: slice bounds out of range [2:1]"),
+    (r#"{{ substr -1 9 "abc" }}"#, "ERR substr: runtime error: slice bounds out of range [:9] with length 3"),
+    (r#"{{ substr -1 -1 "abc" }}"#, "ERR substr: runtime error: slice bounds out of range [:-1]"),
+    (r#"{{ substr 9 -1 "abc" }}"#, "ERR substr: runtime error: slice bounds out of range [9:3]"),
+    (r#"{{ repeat 3 "ab" }} {{ repeat 0 "ab" }}"#, r#""ababab ""#),
+    (r#"{{ repeat -1 "ab" }}"#, "ERR repeat: strings: negative Repeat count"),
+    (r#"{{ repeat 9223372036854775807 "ab" }}"#, "ERR repeat: strings: Repeat output length overflow"),
+    (r#"{{ title "hello wide-world it's foo_bar éa ǆx" }} {{ untitle "Hello World  Éa" }} {{ swapcase "aBc dEf ǅ 1a" }} {{ initials "Foo bar  baz" }} {{ initials .Values.u }} {{ upper .Values.u }} {{ lower "ÀÉİ" }} {{ upper "ßŉ" }} {{ nospace "a b\t\nc" }} {{ nospace .Values.u }} {{ nospace "héllo" }}"#,
+     r#""Hello Wide-World It'S Foo_bar Éa ǅx hello world  éa AbC DeF ǆ 1A Fbb hwÃ HÉLLO WÖRLD ÑANDÚ àéi ßŉ abc hÃ©llowÃ¶rldÃ±andÃº héllo""#),
+    (r#"{{ camelcase "foo_bar-baz qux" }} {{ camelcase "HTTPServer" }} {{ camelcase "GOLANG_IS_GREAT" }} {{ camelcase "_complex__case_" }} {{ camelcase "a" }} {{ camelcase "-" }} {{ camelcase "--" }} {{ camelcase "-a" }} {{ camelcase "fooBAR" }} {{ camelcase "FOOBar" }} {{ camelcase "" }} {{ camelcase "1abc d" }} {{ camelcase "foo.bar" }} {{ camelcase "a-" }} {{ camelcase "a--b" }} {{ camelcase "éa-éb" }}"#,
+     r#""FooBarBazQux Httpserver GolangIsGreat _Complex_Case_ A -- --- -A FooBAR Foobar  1abcD Foo.bar A- A-B ÉaÉb""#),
+    (r#"{{ snakecase "FirstName" }} {{ snakecase "HTTPServer" }} {{ snakecase "NoHTTPS" }} {{ snakecase "GO PATH" }} {{ snakecase "http2xx" }} {{ snakecase "HTTP20xOK" }} {{ snakecase "Duration2m3s" }} {{ snakecase "Bld4Floor3rd" }} {{ snakecase "foo.barBaz" }} {{ snakecase "foo--bar" }} {{ snakecase "-a" }} {{ snakecase "a-" }} {{ snakecase "1a" }} {{ snakecase "1A" }} {{ snakecase "A1" }} {{ snakecase "a1" }} {{ snakecase "a1B2" }} {{ snakecase "" }} {{ snakecase "123" }} {{ snakecase "aB.cD" }} {{ snakecase "héÉlo" }} {{ snakecase "a+b" }} {{ snakecase "日本go" }} {{ snakecase "foo bar_Baz" }} {{ snakecase "v1.2.3-Alpha" }}"#,
+     r#""first_name http_server no_https go_path http_2xx http_20x_ok duration_2m3s bld4_floor_3rd foo.bar_baz foo__bar _a a_ 1a 1_a a1 a1 a1_b2  123 a_b.c_d hé_élo a_+_b 日本_go foo_bar_baz v1.2.3_alpha""#),
+    (r#"{{ kebabcase "FirstName" }} {{ kebabcase "HTTPServer2" }} {{ kebabcase "foo.bar" }} {{ kebabcase "myApp_v2" }} {{ kebabcase "A" }} {{ kebabcase "AB" }} {{ kebabcase "Ab" }} {{ kebabcase "aBC" }} {{ kebabcase "ABc" }} {{ kebabcase "a1-b2" }} {{ kebabcase "a1_B" }} {{ kebabcase "x12y34" }} {{ kebabcase "X12Y34" }} {{ kebabcase "x12Y34z" }} {{ kebabcase "x1." }} {{ kebabcase "x1-" }} {{ kebabcase "1-a" }} {{ kebabcase "1.a" }} {{ kebabcase "a.1" }} {{ kebabcase "$a$B" }} {{ kebabcase "a$1" }} {{ kebabcase "1$a" }}"#,
+     r#""first-name http-server2 foo.bar my-app-v2 a ab ab a-bc a-bc a1-b2 a1-b x-12y34 x12-y34 x12-y-34z x1. x1- 1-a 1.a a.1 $-a-$-b a-$1 1-$-a""#),
+    (r#"{{ wrap 5 "aaa bbb ccc" }} | {{ wrap 0 "a b c" }} | {{ wrap -5 "aa b" }} | {{ wrap 3 "abcdef gh" }} | {{ wrap 5 "   aaa bbb" }} | {{ wrap 5 "" }} | {{ wrapWith 3 "|" "abcdef gh" }} | {{ wrapWith 3 "" "abcdef" }} | {{ wrap 3 "abcdefgh" }} | {{ wrap 4 "aa  bb  cc" }} | {{ wrap 2 .Values.u }}"#,
+     r#""aaa\nbbb\nccc | a\nb\nc | aa\nb | abcdef\ngh | aaa\nbbb |  | abc|def|gh | abc\ndef | abcdefgh | aa \nbb \ncc | héllo\nwörld\nñandú""#),
+    (r#"{{ quote }}|{{ quote "a" 1 nil 2.5 true }}|{{ quote (list 1 "a") }}|{{ quote (dict "a" 1) }}|{{ quote "a\"b\n\t\x00é\u00ad\U0001F600" }}|{{ squote "a'b" 1 nil }}|{{ squote (list "x") }}|{{ squote .Values.big }}|{{ quote .Values.big }}|{{ quote .Values.n }}|{{ squote }}"#,
+     r#""|\"a\" \"1\" \"2.5\" \"true\"|\"[1 a]\"|\"map[a:1]\"|\"a\\\"b\\n\\t\\x00é\\u00ad😀\"|'a'b' '1'|'[x]'|'3e+06'|\"3e+06\"||""#),
+    (r#"{{ cat }}|{{ cat "a" nil "b" 1 }}|{{ cat " a " "b" }}|{{ cat nil }}|{{ cat (list 1) (dict) }}|{{ cat .Values.big 2.5 }}|{{ cat "%d" "x" }}"#,
+     r#""|a b 1| a  b||[1] map[]|3e+06 2.5|%d x""#),
+    (r#"{{ indent 2 "a\nb\n" }}|{{ nindent 0 "a" }}|{{ indent 0 "a\nb" }}|{{ indent 2 "" }}"#,
+     r#""  a\n  b\n  |\na|a\nb|  ""#),
+    (r#"{{ indent -1 "a" }}"#, "ERR indent: strings: negative Repeat count"),
+    (r#"{{ nindent -1 "a" }}"#, "ERR nindent: strings: negative Repeat count"),
+    (r#"{{ replace "" "-" "abc" }}|{{ replace "" "-" "" }}|{{ replace "a" "" "banana" }}|{{ replace "" "-" .Values.u }}|{{ replace "aa" "b" "aaaa a" }}"#,
+     r#""-a-b-c-|-|bnn|-h-é-l-l-o- -w-ö-r-l-d- -ñ-a-n-d-ú-|bb a""#),
+    (r#"{{ plural "one" "many" 0 }} {{ plural "one" "many" 1 }} {{ contains "" "" }} {{ hasPrefix "" "a" }} {{ hasSuffix "a" "" }}"#,
+     r#""many one true true false""#),
+    (r#"{{ trim "\u00a0\u2003 x\u0085\n" }}|{{ trimAll "é$" "é$5é" }}|{{ trimAll "" " a " }}|{{ trimSuffix "" "a" }}|{{ trimPrefix "ab" "ababc" }}|{{ trim "\u200bx" }}|{{ trim "" }}"#,
+     r#""x|5| a |a|abc|\u200bx|""#),
+    (r#"{{ join "-" (list 1 "a" nil true 2.5) }}|{{ join "," "x" }}|{{ join "," nil }}|{{ join "," 5 }}|{{ join "," (dict "a" 1) }}|{{ join "," .Values.l }}|{{ join "," (list (list 1) (dict "a" nil)) }}|{{ join "," (until 3) }}|{{ join "," (list) }}"#,
+     r#""1-a-true-2.5|x||5|map[a:1]|1,2,3|[1],map[a:<nil>]|0,1,2|""#),
+    (r#"{{ sortAlpha (list 10 9 "b" nil true) }} {{ sortAlpha "x" }} {{ sortAlpha 5 }} {{ sortAlpha (dict "a" 1) }} {{ sortAlpha nil }} {{ sortAlpha (until 12) }}"#,
+     r#""[10 9 b true] [x] [5] [map[a:1]] [<nil>] [0 1 10 11 2 3 4 5 6 7 8 9]""#),
+    (r#"{{ toStrings (list 1 nil (list 2) "a") }} {{ toStrings nil }} {{ toStrings "a" }} {{ toStrings 5 }} {{ toStrings (until 2) }} {{ toStrings (dict "a" 1) }}"#,
+     r#""[1 [2] a] [] [a] [5] [0 1] [map[a:1]]""#),
+    (r#"{{ b64enc "héllo" }} {{ b64dec "aGVsbG8=" }} {{ b64dec "!!!" }} {{ b64dec "aGVsbG8" }} {{ b64dec "aGVs\nbG8=" }} {{ b64dec "a" }} {{ b64dec "aGVsbG9=" }} {{ b64dec "aGVsbG8==" }} {{ b64dec "aGVsb===" }} {{ b64dec "=" }} {{ b64dec "aGVsbG8=x" }} {{ b64dec "aGVsbG8=\n" }} {{ b64dec "aGVs bG8=" }} {{ b64dec "YQ=" }} {{ b64dec "YQ" }} {{ b64dec "Y===" }} {{ b64dec "aGVsbG8-" }} {{ b64dec "YQ=\n=" }} {{ b64dec "YQ==YQ==" }} {{ b64dec "YR==" }}"#,
+     r#""aMOpbGxv hello illegal base64 data at input byte 0 illegal base64 data at input byte 4 hello illegal base64 data at input byte 0 hello illegal base64 data at input byte 8 illegal base64 data at input byte 5 illegal base64 data at input byte 0 illegal base64 data at input byte 8 hello illegal base64 data at input byte 4 illegal base64 data at input byte 3 illegal base64 data at input byte 0 illegal base64 data at input byte 1 illegal base64 data at input byte 7 a illegal base64 data at input byte 4 a""#),
+    (r#"{{ b32enc "a" }} {{ b32enc "hello world" }} {{ b32dec "ME======" }} {{ b32dec "ME" }} {{ b32dec "me======" }} {{ b32dec "ME====" }} {{ b32dec "M" }} {{ b32dec "ME======x" }} {{ b32dec "ME\n======" }} {{ b32dec "MF======" }} {{ b32dec "ME===A==" }} {{ b32dec "" }} {{ b32dec "ORSXG5A=" }} {{ b32dec "ORSXG5A" }} {{ b32dec "========" }} {{ b32dec "M=======" }} {{ b32dec "MEE=====" }} {{ b32dec "MEEE====" }} {{ b32dec "MEEEE===" }} {{ b32dec "MEEEEE==" }} {{ b32dec "MEEEEEEEME======ME======" }} {{ b32dec "M!" }}"#,
+     r#""ME====== NBSWY3DPEB3W64TMMQ====== a illegal base32 data at input byte 0 illegal base32 data at input byte 0 illegal base32 data at input byte 6 illegal base32 data at input byte 0 a a a illegal base32 data at input byte 4  test illegal base32 data at input byte 0 illegal base32 data at input byte 0 illegal base32 data at input byte 1 illegal base32 data at input byte 3 a\b a\bB illegal base32 data at input byte 6 illegal base32 data at input byte 10 illegal base32 data at input byte 1""#),
+    (r#"{{ sha1sum "x" }} {{ sha256sum "" }} {{ sha512sum "x" }} {{ adler32sum "hello" }} {{ adler32sum "" }}"#,
+     r#""11f6ad8ec52a2984abaafd7c3b516503785c2072 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 a4abd4448c49562d828115d13a1fccea927f52b4d5459297f8b43e42da89238bc13626e43dcb38ddb082488927ec904fb42057443983e88585179d50551afe62 103547413 1""#),
+    (r#"{{ base "/a/b.txt" }}|{{ base "" }}|{{ base "/" }}|{{ base "a/" }}|{{ base "///" }}|{{ dir "/a/b" }}|{{ dir "a" }}|{{ dir "" }}|{{ dir "/" }}|{{ dir "a/b/" }}|{{ dir "a//b" }}|{{ dir "/a" }}|{{ ext "a.b.c" }}|{{ ext "a/b.c/d" }}|{{ ext "." }}|{{ ext "" }}|{{ ext ".x" }}|{{ clean "" }}|{{ clean "a/../.." }}|{{ clean "/.." }}|{{ clean "a//b/./c/../d/" }}|{{ clean "../a" }}|{{ clean "/../a" }}|{{ clean "./a" }}|{{ clean "a/.." }}|{{ clean "..../a/..." }}|{{ isAbs "/a" }}|{{ isAbs "" }}|{{ osBase "a/b" }}|{{ osDir "" }}|{{ osExt "a.b" }}|{{ osIsAbs "/" }}|{{ osClean "a//b" }}|{{ osBase "" }}|{{ osBase "//" }}|{{ clean "//a" }}|{{ osClean "//a" }}"#,
+     r#""b.txt|.|/|a|/|/a|.|.|/|a/b|a|/|.c||.||.x|.|..|/|a/b/d|../a|/a|a|.|..../a/...|true|false|b|.|.b|true|a/b|.|/|/a|/a""#),
+    ("{{ hello }}", r#""Hello!""#),
+    (r#"{{ getHostByName "localhost" }}|"#, r#""|""#),
+];
