@@ -1,6 +1,115 @@
-//! Not written yet.
+//! The functions on regular expressions.
+//!
+//! The plain variants panic in Go on a bad pattern (except `regexMatch`, which answers false), the `must` variants
+//! return the error; the text differs by the `regexp: Compile` in front.
 
-use crate::template::func::FuncDef;
+use super::{always, goquote, re2};
+use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
+use crate::value::{ListType, Text, Value};
+
+const PATTERN_AND_TEXT: &[Param] = &[Param::Str, Param::Str];
+const WITH_COUNT: &[Param] = &[Param::Str, Param::Str, Param::Int];
+const WITH_REPLACEMENT: &[Param] = &[Param::Str, Param::Str, Param::Str];
+
+const fn def(
+    name: &'static str,
+    params: &'static [Param],
+    run: fn(&mut Call<'_>, &[Value]) -> Result<Value, FuncError>,
+    doc: &'static str,
+) -> FuncDef {
+    FuncDef { name, params, variadic: None, flow: Flow::Deep, effect: Effect::Pure, since: always, run, doc }
+}
 
 /// This file's part of the function table.
-pub const FUNCS: &[FuncDef] = &[];
+pub const FUNCS: &[FuncDef] = &[
+    def("regexMatch", PATTERN_AND_TEXT, regex_match, "Whether a text matches a pattern; false for a bad pattern."),
+    def("mustRegexMatch", PATTERN_AND_TEXT, must_match, "Whether a text matches a pattern."),
+    def("regexFind", PATTERN_AND_TEXT, |_, a| find(a, plain), "The first match, or the empty text."),
+    def("mustRegexFind", PATTERN_AND_TEXT, |_, a| find(a, must), "The first match, or the empty text."),
+    def("regexFindAll", WITH_COUNT, |_, a| find_all(a, plain), "Up to n matches; -1 for all."),
+    def("mustRegexFindAll", WITH_COUNT, |_, a| find_all(a, must), "Up to n matches; -1 for all."),
+    def("regexReplaceAll", WITH_REPLACEMENT, |_, a| replace(a, plain), "Replaces matches; $1 stands for a group."),
+    def("mustRegexReplaceAll", WITH_REPLACEMENT, |_, a| replace(a, must), "Replaces matches; $1 stands for a group."),
+    def("regexReplaceAllLiteral", WITH_REPLACEMENT, |_, a| replace_literal(a, plain), "Replaces matches by a text."),
+    def("mustRegexReplaceAllLiteral", WITH_REPLACEMENT, |_, a| replace_literal(a, must), "Replaces matches by a text."),
+    def(
+        "regexSplit",
+        WITH_COUNT,
+        |_, a| split(a, plain),
+        "Splits a text at matches, into n pieces at most; -1 for all.",
+    ),
+    def("mustRegexSplit", WITH_COUNT, |_, a| split(a, must), "Splits a text at matches, into n pieces at most."),
+    def("regexQuoteMeta", &[Param::Str], quote_meta, "The pattern that matches just this text."),
+];
+
+/// How a bad pattern is reported.
+type Report = fn(&Text, re2::ParseError) -> FuncError;
+
+fn plain(pattern: &Text, error: re2::ParseError) -> FuncError {
+    let simple = pattern
+        .as_str()
+        .is_some_and(|text| !text.chars().any(|c| (c < ' ' && c != '\t') || matches!(c, '`' | '\x7f' | '\u{feff}')));
+    let shown = if simple { format!("`{}`", pattern.lossy()) } else { goquote::quote(pattern.bytes()) };
+    FuncError::Panic(format!("regexp: Compile({shown}): {error}"))
+}
+
+fn must(_: &Text, error: re2::ParseError) -> FuncError {
+    FuncError::Error(error.to_string())
+}
+
+fn text(args: &[Value], index: usize) -> Text {
+    args.get(index).and_then(Value::as_text).cloned().unwrap_or_default()
+}
+
+fn count(args: &[Value]) -> i64 {
+    args.get(2).and_then(Value::as_int).unwrap_or(0)
+}
+
+fn compiled(args: &[Value], report: Report) -> Result<(std::rc::Rc<re2::Regex>, Text), FuncError> {
+    let pattern = text(args, 0);
+    let regex = re2::compile(pattern.bytes()).map_err(|e| report(&pattern, e))?;
+    Ok((regex, text(args, 1)))
+}
+
+fn strings(items: Vec<Text>) -> Value {
+    Value::typed_list(items.into_iter().map(Value::text).collect(), ListType::Str)
+}
+
+fn regex_match(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(Value::bool(compiled(args, plain).is_ok_and(|(regex, text)| regex.is_match(text.bytes()))))
+}
+
+fn must_match(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(args, must)?;
+    Ok(Value::bool(regex.is_match(text.bytes())))
+}
+
+fn find(args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(args, report)?;
+    Ok(Value::text(regex.find(text.bytes()).map(|(start, end)| text.slice(start, end)).unwrap_or_default()))
+}
+
+fn find_all(args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(args, report)?;
+    let found = regex.find_all(text.bytes(), count(args));
+    Ok(strings(found.into_iter().map(|(start, end)| text.slice(start, end)).collect()))
+}
+
+fn replace(args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, source) = compiled(args, report)?;
+    Ok(Value::text(regex.replace_all(&source, &text(args, 2))))
+}
+
+fn replace_literal(args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, source) = compiled(args, report)?;
+    Ok(Value::text(regex.replace_all_literal(&source, &text(args, 2))))
+}
+
+fn split(args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(args, report)?;
+    Ok(strings(regex.split(&text, count(args)).unwrap_or_default()))
+}
+
+fn quote_meta(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(Value::text(re2::quote_meta(&text(args, 0))))
+}
