@@ -73,6 +73,17 @@ pub fn g32(value: f64) -> String {
     special(narrow.into()).map_or_else(|| general(&format!("{narrow:e}"), 6), str::to_owned)
 }
 
+/// Go's `strconv.FormatFloat(v, 'f', -1, 64)`: never with an exponent.
+pub fn f(value: f64) -> String {
+    if let Some(word) = special(value) {
+        return word.to_owned();
+    }
+    let (negative, digits, exponent) = digits(&format!("{value:e}"));
+    let mut out = if negative { "-".to_owned() } else { String::new() };
+    plain(&mut out, &digits, exponent);
+    out
+}
+
 /// The number in JSON text (F-140); `None` for infinities and NaN, which JSON cannot hold.
 pub fn json(value: f64) -> Option<String> {
     if !value.is_finite() {
@@ -114,6 +125,7 @@ mod tests {
             assert_eq!(json(value).as_deref(), Some(json_text));
         }
         assert_eq!(g32(123456789012345678901234567890.0), "1.2345679e+29");
+        assert_eq!((f(1e21), f(-1e-7)), ("1000000000000000000000".into(), "-0.0000001".into()));
         assert_eq!(json(f64::NAN), None);
     }
 }

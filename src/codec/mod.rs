@@ -4,4 +4,5 @@ pub mod base64;
 pub mod float;
 pub mod json;
 mod marks;
+pub mod toml;
 pub mod yaml;
