@@ -38,7 +38,8 @@ pub fn quote(bytes: &[u8]) -> String {
     out
 }
 
-fn escape(c: char, out: &mut String) {
+/// The character as it stands between the quotes.
+pub(super) fn escape(c: char, out: &mut String) {
     let short = match c {
         '"' => "\\\"",
         '\\' => "\\\\",

@@ -179,50 +179,19 @@ pub fn to_title(rune: char) -> char {
     }
 }
 
-/// Go's `strconv.IsPrint`: letters, marks, numbers, punctuation, symbols, and the ASCII space.
-pub fn is_print(rune: char) -> bool {
-    if rune.is_ascii() {
-        return (' '..='~').contains(&rune);
-    }
-    !matches!(
-        category(rune),
-        Category::Control
-            | Category::Format
-            | Category::Surrogate
-            | Category::PrivateUse
-            | Category::Unassigned
-            | Category::SpaceSeparator
-            | Category::LineSeparator
-            | Category::ParagraphSeparator
-    )
-}
-
 /// What `%q` prints for a string: double quotes, Go escapes; the bytes between the quotes keep their marks.
 pub fn quote(out: &mut TextBuilder, text: &Text) {
     let mut marks = Marks::new(text);
     out.push(b"\"", OriginSet::EMPTY);
+    let mut escaped = String::new();
     for (at, rune, len) in iter(text.bytes()) {
-        let from = marks.at(at);
-        let escape = match rune {
-            '"' => "\\\"".to_owned(),
-            '\\' => "\\\\".to_owned(),
-            '\u{7}' => "\\a".to_owned(),
-            '\u{8}' => "\\b".to_owned(),
-            '\u{c}' => "\\f".to_owned(),
-            '\n' => "\\n".to_owned(),
-            '\r' => "\\r".to_owned(),
-            '\t' => "\\t".to_owned(),
-            '\u{b}' => "\\v".to_owned(),
-            ERROR if len == 1 => format!("\\x{:02x}", text.bytes()[at]),
-            _ if is_print(rune) => {
-                out.push(&text.bytes()[at..at + len], from);
-                continue;
-            }
-            _ if rune.is_ascii() => format!("\\x{:02x}", rune as u32),
-            _ if (rune as u32) < 0x10000 => format!("\\u{:04x}", rune as u32),
-            _ => format!("\\U{:08x}", rune as u32),
-        };
-        out.push(escape.as_bytes(), from);
+        escaped.clear();
+        if rune == ERROR && len == 1 {
+            escaped = format!("\\x{:02x}", text.bytes()[at]);
+        } else {
+            super::goquote::escape(rune, &mut escaped);
+        }
+        out.push(escaped.as_bytes(), marks.at(at));
     }
     out.push(b"\"", OriginSet::EMPTY);
 }

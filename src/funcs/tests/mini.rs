@@ -68,7 +68,7 @@ pub fn render(template: &str) -> String {
         let end = closing(action);
         match mini.action(action[..end].trim()) {
             Ok(value) => {
-                let shown = call("toString", &[value.clone()], &origins).unwrap();
+                let shown = call("toString", std::slice::from_ref(&value), &origins).unwrap();
                 if !value.is_nil() {
                     out.push_text(shown.as_text().unwrap());
                 }

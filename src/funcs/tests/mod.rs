@@ -1,6 +1,7 @@
 //! Every function against results recorded from Helm 3.17 and 4.2, which agree on all of them.
 
 mod conversions;
+mod limits;
 mod lists;
 mod maps;
 mod mini;
