@@ -2,6 +2,7 @@
 
 pub mod base64;
 pub mod float;
+pub mod goquote;
 pub mod json;
 mod marks;
 pub mod toml;

@@ -11,7 +11,6 @@ pub mod defaults;
 pub mod dicts;
 pub mod durations;
 pub mod encode;
-pub mod goquote;
 pub mod helm;
 pub mod lists;
 pub mod math;

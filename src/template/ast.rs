@@ -39,6 +39,8 @@ pub struct Branch {
     pub pos: Pos,
     /// The condition, or what is ranged over.
     pub pipe: Pipe,
+    /// The condition as errors and records print it.
+    pub condition: Rc<str>,
     /// What is executed if the condition holds, or for each element.
     pub body: Block,
     /// What is executed otherwise.
@@ -136,10 +138,7 @@ pub struct Number {
 impl Expr {
     /// Whether it is a constant, which cannot stand behind `|`.
     pub fn is_constant(&self) -> bool {
-        matches!(
-            self.kind,
-            ExprKind::Bool(_) | ExprKind::Dot | ExprKind::Nil | ExprKind::Number(_) | ExprKind::Str(..)
-        )
+        matches!(self.kind, ExprKind::Bool(_) | ExprKind::Dot | ExprKind::Nil | ExprKind::Number(_) | ExprKind::Str(..))
     }
 }
 

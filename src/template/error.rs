@@ -1,16 +1,20 @@
-//! Errors of templates, structured; [`ExecError`]'s wording follows the version of Helm where it is shown.
+//! Errors of templates, structured; the wording follows the version of Helm where it is shown.
+
+use std::fmt::Write;
+use std::rc::Rc;
 
 use super::gate::Place;
+use crate::base::version::{HelmVersion, Quirk};
 
 /// A template failed while executing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecError {
     /// Where.
     pub place: Place,
-    /// The template being executed (`executing "x"`).
-    pub template: std::rc::Rc<str>,
-    /// Source of the failing node, as Go prints and cuts it (`at <.x>`).
-    pub node: String,
+    /// The template being executed (`executing "x"`); none where Go names no node.
+    pub template: Rc<str>,
+    /// Source of the failing node, as Go prints it; none where Go names no node.
+    pub node: Option<String>,
     /// What is wrong.
     pub cause: Cause,
 }
@@ -20,6 +24,86 @@ pub struct ExecError {
 pub enum Cause {
     /// Go's own text.
     Text(String),
-    /// `error calling NAME: ` and the failure of a template executed by that function.
-    Calling(String, Box<ExecError>),
+    /// A function returned an error: its name and the text.
+    Called(String, String),
+    /// A function executed a template that failed: its name, a text in front of the inner error, the inner error.
+    Calling(String, String, Box<ExecError>),
+    /// A function executed a template that is not defined: its name, and the template's.
+    NoTemplate(String, String),
+    /// The chart ended the render itself (`fail`, `required`).
+    Abort(String),
+    /// A limit of this program was reached.
+    Limit(String),
+}
+
+impl ExecError {
+    /// The text that Helm shows behind `Error: `.
+    pub fn render(&self, helm: HelmVersion) -> String {
+        if let Some(message) = self.abort() {
+            return format!("execution error at ({}): {message}", location(&self.place));
+        }
+        if let Some(text) = helm.has(Quirk::MultiLineErrors).then(|| self.several_lines()).flatten() {
+            return text;
+        }
+        self.one_line()
+    }
+
+    /// The message with which the chart ended the render, however deep.
+    fn abort(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Abort(message) => Some(message),
+            Cause::Calling(_, _, inner) => inner.abort(),
+            _ => None,
+        }
+    }
+
+    /// Go's own form.
+    pub fn one_line(&self) -> String {
+        let mut out = format!("template: {}: ", location(&self.place));
+        if let Some(node) = &self.node {
+            let _ = write!(out, "executing {} at <{}>: ", super::lex::quote(&self.template), node);
+        }
+        match &self.cause {
+            Cause::Text(text) | Cause::Abort(text) | Cause::Limit(text) => out.push_str(text),
+            Cause::Called(function, text) => {
+                let _ = write!(out, "error calling {function}: {text}");
+            }
+            Cause::NoTemplate(function, name) => {
+                let _ = write!(out, "error calling {function}: {}", no_template(name));
+            }
+            Cause::Calling(function, prefix, inner) => {
+                let _ = write!(out, "error calling {function}: {prefix}{}", inner.one_line());
+            }
+        }
+        out
+    }
+
+    /// Helm 4's form (`H-47`): a frame per template. It gives up on a chain with anything else in it.
+    fn several_lines(&self) -> Option<String> {
+        let node = self.node.as_ref()?;
+        let frame = format!(
+            "{}\n  executing {} at <{}>:\n    ",
+            location(&self.place),
+            super::lex::quote(&self.template),
+            node
+        );
+        match &self.cause {
+            Cause::Text(text) | Cause::Limit(text) => Some(frame + text),
+            Cause::NoTemplate(function, name) => {
+                Some(format!("{frame}error calling {function}:\n{}", no_template(name)))
+            }
+            Cause::Calling(function, prefix, inner) if prefix.is_empty() => {
+                Some(format!("{frame}error calling {function}:\n{}", inner.several_lines()?))
+            }
+            Cause::Calling(..) | Cause::Called(..) | Cause::Abort(_) => None,
+        }
+    }
+}
+
+fn no_template(name: &str) -> String {
+    format!("template: no template {} associated with template \"gotpl\"", super::lex::quote(name))
+}
+
+fn location(place: &Place) -> String {
+    format!("{}:{}:{}", place.file, place.line, place.column)
 }

@@ -3,7 +3,7 @@
 use crate::base::budget::Exhausted;
 use crate::base::version::HelmVersion;
 use crate::value::origin::LookupKey;
-use crate::value::{Origins, Text, Value};
+use crate::value::{OriginSet, Origins, Text, Value};
 
 /// The only door to facts, time and chance. The engine records every use; an implementation answers, and nothing else.
 pub trait World {
@@ -13,6 +13,11 @@ pub trait World {
     fn lookup(&self, key: &LookupKey, origins: &Origins) -> Result<Value, String>;
     /// The time of the render, in nanoseconds since 1970 UTC.
     fn now(&self) -> i128;
+    /// Whether a field that a looked-up object lacks is to be hoped for (answered by a hole), in an optimistic render.
+    fn hopes(&self, key: &LookupKey, path: &str) -> bool {
+        let _ = (key, path);
+        false
+    }
     /// Seed of a random function: the same for the same call site and count.
     fn entropy(&self, site: &str, count: u32) -> u64;
 }
@@ -100,8 +105,10 @@ pub enum FuncError {
     Error(String),
     /// Go would have panicked inside the function; Go's template package shows it in the same way.
     Panic(String),
-    /// A template that the function executed failed: shown as `error calling NAME: ` and the inner error.
-    Template(Box<super::error::ExecError>),
+    /// A template that the function executed failed: shown as `error calling NAME: `, this text, and the inner error.
+    Template(String, Box<super::error::ExecError>),
+    /// The template to execute is not defined.
+    NoTemplate(String),
     /// A limit of ours was reached.
     Limit(Exhausted),
 }
@@ -122,6 +129,8 @@ pub struct Call<'a> {
     pub world: &'a dyn World,
     /// The call site: `template:line:column function`.
     pub site: Site<'a>,
+    /// The branches around the call: what is written into a shared map depends on them.
+    pub context: OriginSet,
     /// The engine itself, for functions that execute templates.
     pub engine: &'a mut dyn Engine,
 }
@@ -147,6 +156,10 @@ pub trait Engine {
     fn defines(&self, name: &str) -> bool;
     /// Records that a fact was read (a lookup, a capability) at the running call.
     fn note_lookup(&mut self, key: &LookupKey, answer: &Value);
+    /// What a map answers for a key (`found`, or nil): a missing entry knows where it is missing.
+    fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value;
+    /// A field or element of a hole: a deeper hole.
+    fn below(&self, hole: &Value, step: &str) -> Value;
     /// Takes one step of the budget.
     fn step(&mut self) -> Result<(), Exhausted>;
 }

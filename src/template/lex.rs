@@ -84,7 +84,7 @@ impl Token {
 
 /// `%q` for what error texts hold.
 pub(super) fn quote(text: &str) -> String {
-    super::printf::quote_text(text.as_bytes())
+    crate::codec::goquote::quote(text.as_bytes())
 }
 
 /// Turns a source into tokens, one at a time.
@@ -368,7 +368,10 @@ impl<'a> Lexer<'a> {
     fn number(&mut self) -> Token {
         let start = self.pos;
         if !self.scan_number() {
-            return self.error(start, format!("bad number syntax: {}", quote(&String::from_utf8_lossy(&self.input[start..self.pos]))));
+            return self.error(
+                start,
+                format!("bad number syntax: {}", quote(&String::from_utf8_lossy(&self.input[start..self.pos]))),
+            );
         }
         if self.rest().first().is_some_and(|b| b"+-".contains(b)) {
             if !self.scan_number() || self.input.get(self.pos - 1) != Some(&b'i') {
@@ -402,7 +405,13 @@ impl<'a> Lexer<'a> {
         if self.accept(b".") {
             while self.accept(digits) {}
         }
-        let exponent: &[u8] = if digits.len() == 11 { b"eE" } else if digits.len() == 23 { b"pP" } else { b"" };
+        let exponent: &[u8] = if digits.len() == 11 {
+            b"eE"
+        } else if digits.len() == 23 {
+            b"pP"
+        } else {
+            b""
+        };
         if self.accept(exponent) {
             self.accept(b"+-");
             while self.accept(b"0123456789_") {}

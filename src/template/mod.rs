@@ -1,5 +1,15 @@
 //! Go's `text/template` as a language. Knows no Helm: functions come in a table, facts through [`World`].
 
+pub mod ast;
+pub mod builtin;
+pub mod call;
+pub mod constant;
 pub mod error;
+pub mod eval;
 pub mod func;
 pub mod gate;
+pub mod lex;
+pub mod parse;
+pub mod print;
+pub mod printf;
+pub mod set;

@@ -348,7 +348,16 @@ impl Parser<'_> {
         inner.sort();
         inner.dedup();
         self.assigned.extend(inner.iter().cloned());
-        Ok(Branch { pos, pipe, body, otherwise, else_pos, end, assigns: inner.into() })
+        Ok(Branch {
+            pos,
+            condition: pipe.to_string().into(),
+            pipe,
+            body,
+            otherwise,
+            else_pos,
+            end,
+            assigns: inner.into(),
+        })
     }
 
     fn block(&mut self) -> Result<Node> {

@@ -109,7 +109,12 @@ pub trait Native {
     fn field(&self, name: &str) -> Option<Value>;
     /// Whether there is a method of that name.
     fn has_method(&self, name: &str) -> bool;
-    /// Calls a method; arguments are not checked yet. The error is the text behind `error calling NAME: `, unless it
+    /// Go type names of a method's parameters, where calls are to be counted and checked.
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        let _ = name;
+        None
+    }
+    /// Calls a method; arguments are checked as far as [`Native::signature`] says. The error is the text behind `error calling NAME: `, unless it
     /// is one of the argument errors of the caller.
     fn call(&self, name: &str, args: &[Value], origins: &Origins) -> Result<Value, String>;
     /// What `%v` prints (`plus` and `sharp` are the flags).

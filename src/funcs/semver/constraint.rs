@@ -193,7 +193,7 @@ impl Constraints {
             return Err(VersionError(format!("too many constraint groups (max {MAX_GROUPS})")));
         }
         let improper = |part: &str| {
-            let shown = if strict { crate::funcs::goquote::quote(part.as_bytes()) } else { part.to_owned() };
+            let shown = if strict { crate::codec::goquote::quote(part.as_bytes()) } else { part.to_owned() };
             VersionError(format!("improper constraint: {shown}"))
         };
         let mut groups = Vec::new();

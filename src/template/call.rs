@@ -1,0 +1,289 @@
+//! Calling functions and methods: arguments counted, checked and converted as Go's reflection does it; origins joined.
+
+use std::rc::Rc;
+
+use super::ast::{Expr, ExprKind};
+use super::error::Cause;
+use super::eval::{Exec, Run, Scope};
+use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
+use super::gate::Place;
+use crate::value::origin::Origin;
+use crate::value::{IntType, ListType, OriginSet, Repr, Value};
+
+/// The node that a call is: its position and how it prints.
+pub(super) type CallNode<'n> = (u32, &'n dyn std::fmt::Display);
+
+impl Run<'_> {
+    #[allow(clippy::too_many_arguments)] // as Go's own
+    pub(super) fn function(
+        &mut self,
+        scope: &mut Scope,
+        dot: &Value,
+        head: &Expr,
+        node: CallNode<'_>,
+        name: &Rc<str>,
+        args: &[Expr],
+        last: Option<Value>,
+    ) -> Exec<Value> {
+        let Some(def) = self.set.functions().get(name) else {
+            let text = format!("{} is not a defined function", super::lex::quote(name));
+            return self.text_error(scope, head.pos, head, text);
+        };
+        let given = args.len() + usize::from(last.is_some());
+        let fixed = def.params.len();
+        if def.variadic.is_some() {
+            if given < fixed {
+                let text = format!("wrong number of args for {name}: want at least {fixed} got {}", args.len());
+                return self.text_error(scope, head.pos, head, text);
+            }
+        } else if given != fixed {
+            let text = format!("wrong number of args for {name}: want {fixed} got {given}");
+            return self.text_error(scope, head.pos, head, text);
+        }
+        if matches!(def.name, "and" | "or") {
+            return self.short_circuit(scope, dot, def, args, last);
+        }
+        let mut values = Vec::with_capacity(given);
+        for (i, arg) in args.iter().enumerate() {
+            values.push(self.argument(scope, dot, arg, param(def, i))?);
+        }
+        if let Some(last) = last {
+            values.push(self.checked(scope, head, last, param(def, args.len()), true)?);
+        }
+        self.run(scope, node, def, &values)
+    }
+
+    /// `and` and `or` evaluate only as many arguments as they need; the result depends on all that were.
+    fn short_circuit(
+        &mut self,
+        scope: &mut Scope,
+        dot: &Value,
+        def: &FuncDef,
+        args: &[Expr],
+        last: Option<Value>,
+    ) -> Exec<Value> {
+        let stop = def.name == "or";
+        let mut seen = OriginSet::EMPTY;
+        let mut value = Value::NIL;
+        for arg in args {
+            value = self.argument(scope, dot, arg, Param::Reflect)?;
+            seen = self.origins.union(seen, value.origins);
+            if value.truth() == stop {
+                return Ok(value.under(seen, self.origins));
+            }
+        }
+        if let Some(last) = last {
+            value = last;
+        }
+        Ok(value.under(seen, self.origins))
+    }
+
+    fn run(&mut self, scope: &mut Scope, node: CallNode<'_>, def: &'static FuncDef, args: &[Value]) -> Exec<Value> {
+        let joined = match def.flow {
+            Flow::Own => OriginSet::EMPTY,
+            Flow::Deep => self.origins.union_all(args.iter().map(|a| a.deep_origins(self.origins))),
+            Flow::Shallow | Flow::Open => self.origins.union_all(args.iter().map(|a| a.origins)),
+        };
+        if matches!(def.flow, Flow::Deep | Flow::Shallow)
+            && let Some(hole) = args.iter().find(|a| matches!(a.repr(), Repr::Hole(_)))
+        {
+            return Ok(hole.clone().under(joined, self.origins));
+        }
+        let place = scope.template.place(node.0);
+        let outer = self.calling.replace(place.clone());
+        let site = Place { ..place };
+        let mut call = Call {
+            origins: self.origins,
+            helm: self.helm,
+            world: self.world,
+            site: Site { template: &site.file, line: site.line, column: site.column },
+            context: self.context,
+            engine: self,
+        };
+        let result = (def.run)(&mut call, args);
+        self.calling = outer;
+        let mut value = match result {
+            Ok(value) => value,
+            Err(error) => return self.called(scope, node, def, error),
+        };
+        value = value.under(joined, self.origins);
+        if self.origins.tracking() && matches!(def.effect, Effect::Entropy | Effect::Clock) {
+            let site: Rc<str> = format!("{}:{}:{} {}", site.file, site.line, site.column, def.name).into();
+            let origin = if def.effect == Effect::Entropy { Origin::Random(site) } else { Origin::Clock(site) };
+            value = value.under(self.origins.only(origin), self.origins);
+        }
+        Ok(value)
+    }
+
+    fn called(&self, scope: &Scope, node: CallNode<'_>, def: &FuncDef, error: FuncError) -> Exec<Value> {
+        let name = def.name.to_owned();
+        let cause = match error {
+            FuncError::Error(text) | FuncError::Panic(text) if def.effect == Effect::Abort => Cause::Abort(text),
+            FuncError::Error(text) | FuncError::Panic(text) => Cause::Called(name, text),
+            FuncError::Template(prefix, inner) => Cause::Calling(name, prefix, inner),
+            FuncError::NoTemplate(template) => Cause::NoTemplate(name, template),
+            FuncError::Limit(limit) => Cause::Limit(limit.to_string()),
+        };
+        self.fail(scope, node.0, node.1, cause)
+    }
+
+    #[allow(clippy::too_many_arguments)] // as Go's own
+    pub(super) fn method(
+        &mut self,
+        scope: &mut Scope,
+        dot: &Value,
+        receiver: &Value,
+        node: &Expr,
+        name: &str,
+        args: &[Expr],
+        last: Option<Value>,
+    ) -> Exec<Value> {
+        let Repr::Native(native) = receiver.repr() else { return Ok(Value::NIL) };
+        let mut values = Vec::with_capacity(args.len() + 1);
+        let signature = native.signature(name);
+        if let Some(params) = signature {
+            let given = args.len() + usize::from(last.is_some());
+            if given != params.len() {
+                let text = format!("wrong number of args for {name}: want {} got {given}", params.len());
+                return self.text_error(scope, node.pos, node, text);
+            }
+        }
+        let wanted = |i: usize| match signature.and_then(|params| params.get(i)) {
+            Some(&"string") => Param::Str,
+            _ => Param::Any,
+        };
+        for (i, arg) in args.iter().enumerate() {
+            values.push(self.argument(scope, dot, arg, wanted(i))?);
+        }
+        if let Some(last) = last {
+            values.push(self.checked(scope, node, last, wanted(args.len()), true)?);
+        }
+        match native.call(name, &values, self.origins) {
+            Ok(value) => {
+                let joined = self.origins.union_all(values.iter().map(|v| v.origins).chain([receiver.origins]));
+                Ok(value.under(joined, self.origins))
+            }
+            Err(text) => self.fail(scope, node.pos, node, Cause::Called(name.to_owned(), text)),
+        }
+    }
+
+    /// The value of an operand where it stands as an argument.
+    pub(super) fn operand(&mut self, scope: &mut Scope, dot: &Value, node: &Expr) -> Exec<Value> {
+        match &node.kind {
+            ExprKind::Dot => Ok(dot.clone()),
+            ExprKind::Nil => Ok(Value::NIL),
+            ExprKind::Bool(value) => Ok(Value::bool(*value)),
+            ExprKind::Number(number) => self.ideal(scope, node, number),
+            ExprKind::Str(_, text) => Ok(Value::text(text.clone())),
+            ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), node, fields, &[], None),
+            ExprKind::Variable(name, fields) => {
+                let value = self.variable(scope, node, name)?;
+                if fields.is_empty() { Ok(value) } else { self.fields(scope, dot, value, node, fields, &[], None) }
+            }
+            ExprKind::Function(name) => self.function(scope, dot, node, (node.pos, node), name, &[], None),
+            ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
+            ExprKind::Chain(inner, fields) => {
+                let receiver = self.chain_base(scope, dot, node, inner)?;
+                self.fields(scope, dot, receiver, node, fields, &[], None)
+            }
+        }
+    }
+
+    /// An argument for a parameter.
+    fn argument(&mut self, scope: &mut Scope, dot: &Value, node: &Expr, want: Param) -> Exec<Value> {
+        match &node.kind {
+            ExprKind::Nil => match want {
+                Param::Any | Param::Map | Param::List | Param::Strings | Param::Reflect => Ok(Value::NIL),
+                _ => self.text_error(scope, node.pos, node, format!("cannot assign nil to {}", type_name(want))),
+            },
+            ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(..) => self.constant(scope, node, want),
+            _ => {
+                let value = self.operand(scope, dot, node)?;
+                let no_value = match &node.kind {
+                    ExprKind::Pipe(_) => true,
+                    ExprKind::Variable(_, fields) => fields.is_empty(),
+                    ExprKind::Dot => !scope.dot_is_element,
+                    _ => false,
+                };
+                self.checked(scope, node, value, want, no_value)
+            }
+        }
+    }
+
+    fn constant(&mut self, scope: &Scope, node: &Expr, want: Param) -> Exec<Value> {
+        let found = |what: &str| self.text_error(scope, node.pos, node, format!("expected {what}; found {node}"));
+        match (want, &node.kind) {
+            (Param::Any | Param::Reflect, ExprKind::Bool(value)) | (Param::Bool, ExprKind::Bool(value)) => {
+                Ok(Value::bool(*value))
+            }
+            (Param::Any | Param::Reflect, ExprKind::Str(_, text)) | (Param::Str, ExprKind::Str(_, text)) => {
+                Ok(Value::text(text.clone()))
+            }
+            (Param::Any | Param::Reflect, ExprKind::Number(number)) => self.ideal(scope, node, number),
+            (Param::Int, ExprKind::Number(number)) if number.int.is_some() => Ok(Value::int(number.int.unwrap_or(0))),
+            (Param::Int64, ExprKind::Number(number)) if number.int.is_some() => {
+                Ok(Value::int64(number.int.unwrap_or(0)))
+            }
+            (Param::Float, ExprKind::Number(number)) if number.float.is_some() => {
+                Ok(Value::float(number.float.unwrap_or(0.0)))
+            }
+            (Param::Str, _) => found("string"),
+            (Param::Int | Param::Int64, _) => found("integer"),
+            (Param::Float, _) => found("float"),
+            (Param::Bool, _) => found("bool"),
+            (want, _) => {
+                let text = format!("can't handle {node} for arg of type {}", type_name(want));
+                self.text_error(scope, node.pos, node, text)
+            }
+        }
+    }
+
+    /// A computed value for a parameter. `no_value`: a nil here is no value at all, not a nil interface.
+    fn checked(&mut self, scope: &Scope, node: &Expr, value: Value, want: Param, no_value: bool) -> Exec<Value> {
+        let fits = match (want, value.repr()) {
+            (Param::Any | Param::Reflect, _) | (_, Repr::Hole(_)) => true,
+            (Param::Map | Param::List | Param::Strings, Repr::Nil) if no_value => true,
+            (Param::Str, Repr::Str(_))
+            | (Param::Bool, Repr::Bool(_))
+            | (Param::Float, Repr::Float(_))
+            | (Param::Map, Repr::Map(_)) => true,
+            (Param::Int, Repr::Int(_, IntType::Int)) | (Param::Int64, Repr::Int(_, IntType::Int64)) => true,
+            (Param::List, Repr::List(list)) => matches!(list.ty, ListType::Any | ListType::Nil),
+            (Param::Strings, Repr::List(list)) => list.ty == ListType::Str,
+            (Param::Named(name), Repr::Native(native)) => native.type_name(self.helm) == name,
+            _ => false,
+        };
+        if fits {
+            return Ok(value);
+        }
+        let expected = type_name(want);
+        let text = match value.repr() {
+            Repr::Nil if no_value => format!("invalid value; expected {expected}"),
+            Repr::Nil => format!("wrong type for value; expected {expected}; got interface {{}}"),
+            _ => format!("wrong type for value; expected {expected}; got {}", value.type_name(self.helm)),
+        };
+        self.text_error(scope, node.pos, node, text)
+    }
+}
+
+/// The parameter that takes the argument at a position.
+fn param(def: &FuncDef, index: usize) -> Param {
+    def.params.get(index).copied().or(def.variadic).unwrap_or(Param::Any)
+}
+
+/// Go's name of a parameter's type.
+fn type_name(param: Param) -> &'static str {
+    match param {
+        Param::Any => "interface {}",
+        Param::Str => "string",
+        Param::Int => "int",
+        Param::Int64 => "int64",
+        Param::Float => "float64",
+        Param::Bool => "bool",
+        Param::Map => "map[string]interface {}",
+        Param::List => "[]interface {}",
+        Param::Strings => "[]string",
+        Param::Named(name) => name,
+        Param::Reflect => "reflect.Value",
+    }
+}

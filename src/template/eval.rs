@@ -1,0 +1,752 @@
+//! Executing templates: nodes, branches, variables, and what they record.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::ast::{Branch, Command, Expr, ExprKind, Invoke, Node, Number, Pipe};
+use super::error::{Cause, ExecError};
+use super::func::{Engine, FuncError, World};
+use super::gate::{Frame, Gate, GateKind, LookupUse, Place, Recorder};
+use super::print::action_text;
+use super::set::{Template, TemplateSet};
+use crate::base::budget::{Budget, Exhausted};
+use crate::base::version::{HelmVersion, Quirk};
+use crate::value::origin::{GateId, LookupKey, Origin};
+use crate::value::{Hole, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+
+/// How often templates may include templates of one name inside each other (Helm's own limit).
+const MAX_INCLUDES: u32 = 1000;
+/// How deep templates may call each other; below what the smallest stack (wasm) holds.
+#[cfg(not(target_arch = "wasm32"))]
+const MAX_CALLS: u32 = 4000;
+#[cfg(target_arch = "wasm32")]
+const MAX_CALLS: u32 = 1200;
+
+/// How a render differs from Helm's.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Conditions at these places hold, whatever they evaluate to.
+    pub force_open: BTreeSet<Place>,
+}
+
+/// One render: templates, facts, and what is recorded on the way.
+pub struct Run<'a> {
+    pub(super) set: Rc<TemplateSet>,
+    pub(super) world: &'a dyn World,
+    pub(super) origins: &'a Origins,
+    pub(super) helm: HelmVersion,
+    budget: &'a Budget,
+    options: &'a Options,
+    /// Gates and lookups met so far.
+    pub recorder: Recorder,
+    /// How many templates of a name are being executed.
+    includes: HashMap<Rc<str>, u32>,
+    /// How often each volatile call site was evaluated.
+    pub(super) evaluations: HashMap<String, u32>,
+    stack: Vec<Frame>,
+    /// `stack` as it goes into records, made when first needed.
+    shared_stack: Option<Rc<[Frame]>>,
+    /// The branches around what is being executed.
+    pub(super) context: OriginSet,
+    /// The call that is being executed.
+    pub(super) calling: Option<Place>,
+    depth: u32,
+}
+
+/// The result of a step; the error is large and rare.
+pub(super) type Exec<T> = Result<T, Box<ExecError>>;
+
+/// One execution of one template.
+pub(super) struct Scope {
+    pub(super) template: Rc<Template>,
+    vars: Vec<(Rc<str>, Value)>,
+    out: TextBuilder,
+    /// Gates met directly in this template: its text as a whole depends on them.
+    whole: BTreeSet<OriginSet>,
+    /// The dot is an element of a list or map, and so a nil one is a nil interface, not "no value".
+    pub(super) dot_is_element: bool,
+}
+
+/// Where execution goes on.
+#[derive(PartialEq, Eq)]
+enum Then {
+    Next,
+    Break,
+    Continue,
+}
+
+impl<'a> Run<'a> {
+    /// A run that has executed nothing yet.
+    pub fn new(
+        set: Rc<TemplateSet>,
+        world: &'a dyn World,
+        origins: &'a Origins,
+        budget: &'a Budget,
+        options: &'a Options,
+    ) -> Self {
+        let helm = set.functions().helm();
+        Run {
+            set,
+            world,
+            origins,
+            helm,
+            budget,
+            options,
+            recorder: Recorder::default(),
+            includes: HashMap::new(),
+            evaluations: HashMap::new(),
+            stack: Vec::new(),
+            shared_stack: None,
+            context: OriginSet::EMPTY,
+            calling: None,
+            depth: 0,
+        }
+    }
+
+    /// Executes a template as a file of the chart. The text is as the template wrote it; `<no value>` is still in it.
+    pub fn render(&mut self, name: &str, dot: &Value) -> Result<Value, Box<ExecError>> {
+        let Some(template) = self.set.get(name) else {
+            let place = Place { file: name.into(), line: 1, column: 0 };
+            let cause = Cause::Text(format!("template {} not defined", super::lex::quote(name)));
+            return Err(Box::new(ExecError { place, template: name.into(), node: None, cause }));
+        };
+        self.stack.clear();
+        self.shared_stack = None;
+        self.context = OriginSet::EMPTY;
+        self.execute_template(template, dot, None)
+    }
+
+    fn execute_template(&mut self, template: Rc<Template>, dot: &Value, called_at: Option<Place>) -> Exec<Value> {
+        if self.depth >= MAX_CALLS {
+            let place = template.place(0);
+            let cause = Cause::Limit(format!("exceeded maximum template depth ({MAX_CALLS})"));
+            return Err(Box::new(ExecError {
+                place,
+                template: template.name.clone(),
+                node: Some(String::new()),
+                cause,
+            }));
+        }
+        self.depth += 1;
+        self.stack.push(Frame { template: template.name.clone(), called_at });
+        let outer_stack = self.shared_stack.take();
+        let mut scope = Scope {
+            vars: vec![("$".into(), dot.clone())],
+            out: TextBuilder::default(),
+            whole: BTreeSet::new(),
+            dot_is_element: false,
+            template,
+        };
+        let body = scope.template.body.clone();
+        let done = self.walk(&mut scope, dot, &body);
+        self.stack.pop();
+        self.shared_stack = outer_stack;
+        self.depth -= 1;
+        done?;
+        let text = scope.out.finish();
+        let whole = self.origins.union_all(scope.whole);
+        Ok(Value::text_in(text, self.origins).under(whole, self.origins))
+    }
+
+    /// An error at a node.
+    pub(super) fn fail<T>(&self, scope: &Scope, pos: u32, node: &dyn std::fmt::Display, cause: Cause) -> Exec<T> {
+        let mut node = node.to_string();
+        if node.len() > 20 {
+            // Go cuts by characters, with a limit in bytes for whether it cuts at all.
+            node = node.chars().take(20).collect::<String>() + "...";
+        }
+        Err(Box::new(ExecError {
+            place: scope.template.place(pos),
+            template: scope.template.name.clone(),
+            node: Some(node),
+            cause,
+        }))
+    }
+
+    pub(super) fn text_error<T>(&self, scope: &Scope, pos: u32, node: &dyn std::fmt::Display, text: String) -> Exec<T> {
+        self.fail(scope, pos, node, Cause::Text(text))
+    }
+
+    pub(super) fn limit<T>(&self, scope: &Scope, pos: u32, node: &dyn std::fmt::Display, limit: Exhausted) -> Exec<T> {
+        self.fail(scope, pos, node, Cause::Limit(limit.to_string()))
+    }
+
+    fn walk(&mut self, scope: &mut Scope, dot: &Value, nodes: &[Node]) -> Exec<Then> {
+        for node in nodes {
+            match node {
+                Node::Text(text) => {
+                    if let Err(limit) = self.budget.write(text.len()) {
+                        return self.limit(scope, 0, &"", limit);
+                    }
+                    scope.out.push_under(text, self.context, self.origins);
+                }
+                Node::Action(pipe) => self.action(scope, dot, pipe)?,
+                Node::If(branch) => match self.condition(scope, dot, branch, GateKind::If)? {
+                    Then::Next => {}
+                    then => return Ok(then),
+                },
+                Node::With(branch) => match self.condition(scope, dot, branch, GateKind::With)? {
+                    Then::Next => {}
+                    then => return Ok(then),
+                },
+                Node::Range(branch) => self.range(scope, dot, branch)?,
+                Node::Template(invoke) => self.invoke(scope, dot, invoke)?,
+                Node::Break => return Ok(Then::Break),
+                Node::Continue => return Ok(Then::Continue),
+            }
+        }
+        Ok(Then::Next)
+    }
+
+    fn action(&mut self, scope: &mut Scope, dot: &Value, pipe: &Pipe) -> Exec<()> {
+        let value = self.pipeline(scope, dot, pipe)?;
+        if pipe.decl.is_empty() {
+            let text = action_text(&value, self.helm, self.origins);
+            if let Err(limit) = self.budget.write(text.len()) {
+                return self.limit(scope, pipe.pos, pipe, limit);
+            }
+            if text.is_empty() && !value.origins.is_empty() {
+                scope.whole.insert(value.origins);
+            }
+            scope.out.push_under(&text, self.context, self.origins);
+        }
+        Ok(())
+    }
+
+    fn condition(&mut self, scope: &mut Scope, dot: &Value, branch: &Branch, kind: GateKind) -> Exec<Then> {
+        let mark = scope.vars.len();
+        let value = self.pipeline(scope, dot, &branch.pipe)?;
+        let outer = self.context;
+        let mut open = value.truth();
+        if !open && !self.options.force_open.is_empty() {
+            open = self.options.force_open.contains(&scope.template.place(branch.pipe.pos));
+        }
+        self.enter_gate(scope, branch, kind, value.origins, open);
+        let outer_element = scope.dot_is_element;
+        let then = if open {
+            match kind {
+                GateKind::With => {
+                    scope.dot_is_element = false;
+                    self.walk(scope, &value, &branch.body)
+                }
+                _ => self.walk(scope, dot, &branch.body),
+            }
+        } else {
+            match &branch.otherwise {
+                Some(otherwise) => self.walk(scope, dot, otherwise),
+                None => Ok(Then::Next),
+            }
+        };
+        scope.dot_is_element = outer_element;
+        scope.vars.truncate(mark);
+        self.leave_gate(scope, branch, outer);
+        then
+    }
+
+    /// Records a branch whose condition came from somewhere, and makes it the context.
+    fn enter_gate(&mut self, scope: &mut Scope, branch: &Branch, kind: GateKind, reads: OriginSet, open: bool) {
+        if reads.is_empty() {
+            return;
+        }
+        let id = GateId(self.recorder.gates.len() as u32);
+        let template = &scope.template;
+        let line = |pos: u32| template.place(pos).line;
+        let hidden = match (open, branch.else_pos) {
+            (true, Some(at)) => Some((line(at), line(branch.end))),
+            (true, None) => None,
+            (false, at) => Some((line(branch.pos), line(at.unwrap_or(branch.end)))),
+        };
+        let place = template.place(branch.pipe.pos);
+        let stack = self.stack();
+        self.recorder.gates.push(Gate {
+            id,
+            kind,
+            place,
+            condition: branch.condition.clone(),
+            stack,
+            reads,
+            context: self.context,
+            open,
+            hidden,
+        });
+        let gate = self.origins.only(Origin::Gate(id));
+        scope.whole.insert(gate);
+        self.context = self.origins.union(self.context, gate);
+    }
+
+    /// Back in the outer context, the variables that either branch assigns depend on the gate.
+    fn leave_gate(&mut self, scope: &mut Scope, branch: &Branch, outer: OriginSet) {
+        if self.context != outer {
+            for name in branch.assigns.iter() {
+                if let Some((_, value)) = scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
+                    value.origins = self.origins.union(value.origins, self.context);
+                }
+            }
+        }
+        self.context = outer;
+    }
+
+    fn stack(&mut self) -> Rc<[Frame]> {
+        self.shared_stack.get_or_insert_with(|| self.stack.as_slice().into()).clone()
+    }
+
+    fn range(&mut self, scope: &mut Scope, dot: &Value, branch: &Branch) -> Exec<()> {
+        let mark = scope.vars.len();
+        let value = self.pipeline(scope, dot, &branch.pipe)?;
+        let elements = self.elements(scope, branch, &value)?;
+        let outer = self.context;
+        self.enter_gate(scope, branch, GateKind::Range, value.origins, !elements.is_empty());
+        let outer_element = scope.dot_is_element;
+        if elements.is_empty() {
+            if let Some(otherwise) = &branch.otherwise {
+                // Break and continue cannot stand here: the parser counts this as outside of the loop.
+                self.walk(scope, dot, otherwise)?;
+            }
+        }
+        let body_mark = scope.vars.len();
+        for (key, element) in elements {
+            if let Err(limit) = self.budget.step() {
+                return self.limit(scope, branch.pipe.pos, &branch.pipe, limit);
+            }
+            scope.dot_is_element = true;
+            let element = element.under(value.origins, self.origins);
+            self.loop_variables(scope, branch, key.under(value.origins, self.origins), &element)?;
+            let then = self.walk(scope, &element, &branch.body)?;
+            scope.vars.truncate(body_mark);
+            if then == Then::Break {
+                break;
+            }
+        }
+        scope.dot_is_element = outer_element;
+        scope.vars.truncate(mark);
+        self.leave_gate(scope, branch, outer);
+        Ok(())
+    }
+
+    fn loop_variables(&mut self, scope: &mut Scope, branch: &Branch, key: Value, element: &Value) -> Exec<()> {
+        let decl = &branch.pipe.decl;
+        let values: Vec<(&Rc<str>, Value)> = match &decl[..] {
+            [] => return Ok(()),
+            [only] => vec![(only, element.clone())],
+            [first, second, ..] => vec![(first, key), (second, element.clone())],
+        };
+        for (name, value) in values {
+            if branch.pipe.assigns {
+                self.assign(scope, branch.pipe.pos, &branch.pipe, name, value)?;
+            } else if let Some((_, old)) = scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
+                // The pipeline has declared it; each turn gives it another value.
+                *old = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a range walks over: keys (or indices) and elements.
+    fn elements(&mut self, scope: &Scope, branch: &Branch, value: &Value) -> Exec<Vec<(Value, Value)>> {
+        let indexed = |items: &[Value]| {
+            items.iter().enumerate().map(|(i, item)| (Value::int(i as i64), item.clone())).collect::<Vec<_>>()
+        };
+        match value.repr() {
+            Repr::Nil => Ok(Vec::new()),
+            Repr::List(list) => Ok(indexed(&list.items)),
+            Repr::Map(map) => {
+                Ok(map.entries().iter().map(|(k, v)| (Value::text_in(k.clone(), self.origins), v.clone())).collect())
+            }
+            Repr::Hole(_) => Ok(vec![(Value::int(0), self.below_hole(value, "[0]"))]),
+            Repr::Int(count, _) if self.helm.has(Quirk::RangesIntegers) => {
+                if branch.pipe.decl.len() > 1 {
+                    let text = format!("can't use {count} to iterate over more than one variable");
+                    return self.text_error(scope, branch.pipe.pos, &branch.pipe, text);
+                }
+                let count = (*count).max(0);
+                if count as u64 > crate::base::budget::MAX_STEPS {
+                    let limit = Exhausted { what: "evaluation steps", limit: crate::base::budget::MAX_STEPS };
+                    return self.limit(scope, branch.pipe.pos, &branch.pipe, limit);
+                }
+                Ok((0..count).map(|i| (Value::int(i), Value::int(i))).collect())
+            }
+            Repr::Native(native) => match native.data() {
+                Some(data) if matches!(data.repr(), Repr::List(_) | Repr::Map(_)) => {
+                    self.elements(scope, branch, &data)
+                }
+                _ => self.cannot_range(scope, branch, value),
+            },
+            _ => self.cannot_range(scope, branch, value),
+        }
+    }
+
+    fn cannot_range<T>(&self, scope: &Scope, branch: &Branch, value: &Value) -> Exec<T> {
+        let shown = super::print::go_v(value, self.helm);
+        let text = format!("range can't iterate over {}", String::from_utf8_lossy(&shown));
+        // Go stands at the node it evaluated last: the operand, not the pipeline.
+        match branch.pipe.commands.last().and_then(|c| c.args.first().filter(|_| c.args.len() == 1)) {
+            Some(operand) => self.text_error(scope, operand.pos, operand, text),
+            None => self.text_error(scope, branch.pipe.pos, &branch.pipe, text),
+        }
+    }
+
+    fn invoke(&mut self, scope: &mut Scope, dot: &Value, invoke: &Invoke) -> Exec<()> {
+        let Some(template) = self.set.get(&invoke.name) else {
+            let text = format!("template {} not defined", super::lex::quote(&invoke.name));
+            return self.text_error(scope, invoke.pos, invoke, text);
+        };
+        let dot = match &invoke.pipe {
+            Some(pipe) => self.pipeline(scope, dot, pipe)?,
+            None => Value::NIL,
+        };
+        let place = scope.template.place(invoke.pos);
+        let text = self.execute_template(template, &dot, Some(place))?;
+        scope.whole.insert(text.origins);
+        if let Some(text) = text.as_text() {
+            scope.out.push_text(text);
+        }
+        Ok(())
+    }
+
+    pub(super) fn pipeline(&mut self, scope: &mut Scope, dot: &Value, pipe: &Pipe) -> Exec<Value> {
+        if let Err(limit) = self.budget.step() {
+            return self.limit(scope, pipe.pos, pipe, limit);
+        }
+        let mut value = None;
+        for command in &pipe.commands {
+            value = Some(self.command(scope, dot, command, value)?);
+        }
+        let value = value.unwrap_or_default();
+        for name in &pipe.decl {
+            let value = value.clone().under(self.context, self.origins);
+            if pipe.assigns {
+                self.assign(scope, pipe.pos, pipe, name, value)?;
+            } else {
+                scope.vars.push((name.clone(), value));
+            }
+        }
+        Ok(value)
+    }
+
+    fn assign(&mut self, scope: &mut Scope, pos: u32, node: &Pipe, name: &Rc<str>, value: Value) -> Exec<()> {
+        let value = value.under(self.context, self.origins);
+        match scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
+            Some((_, old)) => {
+                *old = value;
+                Ok(())
+            }
+            None => self.text_error(scope, pos, node, format!("undefined variable: {name}")),
+        }
+    }
+
+    fn command(&mut self, scope: &mut Scope, dot: &Value, command: &Command, last: Option<Value>) -> Exec<Value> {
+        let Some(first) = command.args.first() else { return Ok(Value::NIL) };
+        let args = command.args.get(1..).unwrap_or_default();
+        match &first.kind {
+            ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), first, fields, args, last),
+            ExprKind::Chain(inner, fields) => {
+                let receiver = self.chain_base(scope, dot, first, inner)?;
+                self.fields(scope, dot, receiver, first, fields, args, last)
+            }
+            ExprKind::Variable(name, fields) => {
+                let value = self.variable(scope, first, name)?;
+                if fields.is_empty() {
+                    self.no_arguments(scope, first, args, &last)?;
+                    return Ok(value);
+                }
+                self.fields(scope, dot, value, first, fields, args, last)
+            }
+            ExprKind::Function(name) => self.function(scope, dot, first, (command.pos, command), name, args, last),
+            ExprKind::Pipe(pipe) => {
+                self.no_arguments(scope, first, args, &last)?;
+                self.pipeline(scope, dot, pipe)
+            }
+            _ => {
+                self.no_arguments(scope, first, args, &last)?;
+                match &first.kind {
+                    ExprKind::Bool(value) => Ok(Value::bool(*value)),
+                    ExprKind::Dot => Ok(dot.clone()),
+                    ExprKind::Nil => self.text_error(scope, first.pos, first, "nil is not a command".into()),
+                    ExprKind::Number(number) => self.ideal(scope, first, number),
+                    ExprKind::Str(_, text) => Ok(Value::text(text.clone())),
+                    _ => Ok(Value::NIL),
+                }
+            }
+        }
+    }
+
+    fn no_arguments(&self, scope: &Scope, first: &Expr, args: &[Expr], last: &Option<Value>) -> Exec<()> {
+        if args.is_empty() && last.is_none() {
+            return Ok(());
+        }
+        self.text_error(scope, first.pos, first, format!("can't give argument to non-function {first}"))
+    }
+
+    /// A numeric constant where nothing asks for a type.
+    pub(super) fn ideal(&self, scope: &Scope, node: &Expr, number: &Number) -> Exec<Value> {
+        let text = &number.text;
+        let hex = text.len() > 2
+            && text.trim_start_matches(['+', '-']).to_ascii_lowercase().starts_with("0x")
+            && !text.contains(['p', 'P']);
+        let rune = text.starts_with('\'');
+        if number.complex {
+            return self.text_error(scope, node.pos, node, "complex numbers are not supported".into());
+        }
+        match (number.float, number.int) {
+            (Some(float), _) if !hex && !rune && text.contains(['.', 'e', 'E', 'p', 'P']) => Ok(Value::float(float)),
+            (_, Some(int)) => Ok(Value::int(int)),
+            _ => self.text_error(scope, node.pos, node, format!("{text} overflows int")),
+        }
+    }
+
+    pub(super) fn variable(&self, scope: &Scope, node: &Expr, name: &Rc<str>) -> Exec<Value> {
+        match scope.vars.iter().rev().find(|(n, _)| n == name) {
+            Some((_, value)) => Ok(value.clone()),
+            None => self.text_error(scope, node.pos, node, format!("undefined variable: {name}")),
+        }
+    }
+
+    /// What stands in front of a chain's fields.
+    pub(super) fn chain_base(&mut self, scope: &mut Scope, dot: &Value, node: &Expr, inner: &Expr) -> Exec<Value> {
+        match &inner.kind {
+            ExprKind::Nil => {
+                self.text_error(scope, node.pos, node, format!("indirection through explicit nil in {node}"))
+            }
+            ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
+            ExprKind::Function(name) => self.function(scope, dot, inner, (inner.pos, inner), name, &[], None),
+            _ => self.operand(scope, dot, inner),
+        }
+    }
+
+    /// Fields (or methods) one after the other; only the last may take arguments.
+    #[allow(clippy::too_many_arguments)] // as Go's own
+    pub(super) fn fields(
+        &mut self,
+        scope: &mut Scope,
+        dot: &Value,
+        receiver: Value,
+        node: &Expr,
+        fields: &[Rc<str>],
+        args: &[Expr],
+        last: Option<Value>,
+    ) -> Exec<Value> {
+        let mut value = receiver;
+        // A nil in front of the first field is "no value", which has every field, unless it is an element of something.
+        let mut no_value = value.is_nil() && !(scope.dot_is_element && matches!(node.kind, ExprKind::Field(_)));
+        let count = fields.len();
+        let mut last = last;
+        for (i, field) in fields.iter().enumerate() {
+            let is_last = i + 1 == count;
+            let (args, given): (&[Expr], Option<Value>) = if is_last { (args, last.take()) } else { (&[], None) };
+            if value.is_nil() && no_value {
+                continue;
+            }
+            value = self.field(scope, dot, &value, node, field, args, given)?;
+            no_value = false;
+        }
+        Ok(value)
+    }
+
+    #[allow(clippy::too_many_arguments)] // as Go's own
+    fn field(
+        &mut self,
+        scope: &mut Scope,
+        dot: &Value,
+        receiver: &Value,
+        node: &Expr,
+        field: &Rc<str>,
+        args: &[Expr],
+        last: Option<Value>,
+    ) -> Exec<Value> {
+        let has_args = !args.is_empty() || last.is_some();
+        match receiver.repr() {
+            Repr::Nil => {
+                self.text_error(scope, node.pos, node, format!("nil pointer evaluating interface {{}}.{field}"))
+            }
+            Repr::Map(map) => {
+                if has_args {
+                    let text = format!("{field} is not a method but has arguments");
+                    return self.text_error(scope, node.pos, node, text);
+                }
+                let found = map.get(field.as_bytes());
+                Ok(self.entry(receiver, field, found))
+            }
+            Repr::Hole(_) => Ok(self.below_hole(receiver, field)),
+            Repr::Native(native) => {
+                if native.has_method(field) {
+                    return self.method(scope, dot, receiver, node, field, args, last);
+                }
+                match native.field(field) {
+                    Some(_) if has_args => {
+                        let text = format!("{field} has arguments but cannot be invoked as function");
+                        self.text_error(scope, node.pos, node, text)
+                    }
+                    Some(value) => Ok(value.under(receiver.origins, self.origins)),
+                    None => self.no_field(scope, node, field, receiver),
+                }
+            }
+            _ => self.no_field(scope, node, field, receiver),
+        }
+    }
+
+    fn no_field(&self, scope: &Scope, node: &Expr, field: &str, receiver: &Value) -> Exec<Value> {
+        let text = format!("can't evaluate field {field} in type {}", self.receiver_type(receiver));
+        self.text_error(scope, node.pos, node, text)
+    }
+
+    /// Values that templates reach through maps and lists have the static type `interface {}`.
+    fn receiver_type(&self, receiver: &Value) -> String {
+        match receiver.repr() {
+            Repr::Native(_) => receiver.type_name(self.helm),
+            _ => "interface {}".into(),
+        }
+    }
+
+    /// What a map answers for a key: the entry, or a nil that knows where it is missing.
+    pub(super) fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value {
+        let blank = match &found {
+            None => true,
+            Some(value) => match value.repr() {
+                Repr::Nil => true,
+                Repr::Str(text) => text.is_empty(),
+                _ => false,
+            },
+        };
+        let mut value = found.unwrap_or_default();
+        if blank && self.origins.tracking() {
+            let at =
+                if value.at == crate::value::OriginId::NONE { self.origins.descend(map.at, key) } else { value.at };
+            value = value.located(at, self.origins).under(map.origins, self.origins);
+            if let Some(Origin::Lookup { key, path }) = self.origins.get(at)
+                && self.world.hopes(&key, &path)
+            {
+                let label = format!("<{key} {path}>");
+                value = hole(label.into(), at, value.origins);
+            }
+            return value;
+        }
+        value
+    }
+
+    /// A field or element of something that does not exist yet.
+    pub(super) fn below_hole(&self, hole: &Value, step: &str) -> Value {
+        let at = self.origins.descend(hole.at, step);
+        let label: Rc<str> = match self.origins.get(at) {
+            Some(Origin::Lookup { key, path }) => format!("<{key} {path}>").into(),
+            _ => match hole.repr() {
+                Repr::Hole(hole) => hole.label.clone(),
+                _ => "<?>".into(),
+            },
+        };
+        self::hole(label, at, hole.origins).under(self.origins.single(at), self.origins)
+    }
+
+    /// A call's place and the templates around it, for records.
+    pub(super) fn here(&mut self, place: Place) -> (Place, Rc<[Frame]>) {
+        (place, self.stack())
+    }
+}
+
+/// A hole at a place.
+pub(super) fn hole(label: Rc<str>, at: crate::value::OriginId, origins: OriginSet) -> Value {
+    let mut value = Value::new(Repr::Hole(Rc::new(Hole { label })));
+    value.at = at;
+    value.origins = origins;
+    value
+}
+
+impl Engine for Run<'_> {
+    fn execute(&mut self, name: &str, dot: &Value) -> Result<Value, FuncError> {
+        let Some(template) = self.set.get(name) else { return Err(FuncError::NoTemplate(name.to_owned())) };
+        let running = self.includes.entry(template.name.clone()).or_default();
+        if *running > MAX_INCLUDES {
+            return Err(FuncError::Error(format!(
+                "rendering template has a nested reference name: {name}: unable to execute template"
+            )));
+        }
+        *running += 1;
+        let place = self.calling.clone();
+        let result = self.execute_template(template.clone(), dot, place);
+        if let Some(running) = self.includes.get_mut(&template.name) {
+            *running -= 1;
+        }
+        result.map_err(|error| FuncError::Template(String::new(), error))
+    }
+
+    fn execute_text(&mut self, text: &Text, dot: &Value) -> Result<Value, FuncError> {
+        let quoted = || super::lex::quote(&text.lossy());
+        let mut set = TemplateSet::over(self.set.clone());
+        set.parse("gotpl", text.bytes())
+            .map_err(|e| FuncError::Error(format!("cannot parse template {}: {e}", quoted())))?;
+        let Some(template) = set.get("gotpl") else { return Ok(Value::text("")) };
+        let outer = std::mem::replace(&mut self.set, Rc::new(set));
+        let place = self.calling.clone();
+        let result = self.execute_template(template, dot, place);
+        self.set = outer;
+        let value = result.map_err(|error| {
+            FuncError::Template(format!("error during tpl function execution for {}: ", quoted()), error)
+        })?;
+        let origins = value.origins;
+        let stripped = value.as_text().map(|text| strip_no_value(text)).unwrap_or_default();
+        // What the text itself came from decides what it renders to.
+        let marks = self.origins.union(origins, text.mark_union(self.origins));
+        let mut value = Value::text(stripped);
+        value.origins = marks;
+        Ok(value)
+    }
+
+    fn defines(&self, name: &str) -> bool {
+        self.set.get(name).is_some()
+    }
+
+    fn note_lookup(&mut self, key: &LookupKey, answer: &Value) {
+        let Some(place) = self.calling.clone() else { return };
+        let (place, stack) = self.here(place);
+        let found = match answer.repr() {
+            Repr::Hole(_) | Repr::Nil => false,
+            Repr::Map(map) if key.name.is_empty() => {
+                map.get(b"items").is_some_and(|items| items.as_list().is_some_and(|l| !l.items.is_empty()))
+            }
+            other => !matches!(other, Repr::Map(map) if map.is_empty()),
+        };
+        let context = self.context;
+        self.recorder.lookups.push(LookupUse {
+            key: Rc::new(key.clone()),
+            place,
+            stack,
+            found,
+            arguments: OriginSet::EMPTY,
+            context,
+        });
+    }
+
+    fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value {
+        Run::entry(self, map, key, found)
+    }
+
+    fn below(&self, hole: &Value, step: &str) -> Value {
+        self.below_hole(hole, step)
+    }
+
+    fn step(&mut self) -> Result<(), Exhausted> {
+        self.budget.step()
+    }
+}
+
+/// Takes out `<no value>`, as Helm does with finished texts.
+pub fn strip_no_value(text: &Text) -> Text {
+    let needle = super::print::NO_VALUE.as_bytes();
+    let bytes = text.bytes();
+    if bytes.len() < needle.len() || !bytes.windows(needle.len()).any(|w| w == needle) {
+        return text.clone();
+    }
+    let mut out = TextBuilder::default();
+    let mut start = 0;
+    let mut i = 0;
+    while i < bytes.len() {
+        if bytes[i..].starts_with(needle) {
+            out.push_slice(text, start, i);
+            i += needle.len();
+            start = i;
+        } else {
+            i += 1;
+        }
+    }
+    out.push_slice(text, start, bytes.len());
+    out.finish()
+}

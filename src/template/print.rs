@@ -1,0 +1,161 @@
+//! What values look like as text: Go's `%v`, and what an action writes.
+
+use crate::base::version::HelmVersion;
+use crate::codec::float;
+use crate::value::{ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+
+/// What Helm strips from finished texts: how a missing value shows.
+pub const NO_VALUE: &str = "<no value>";
+
+/// `fmt.Sprint` of one value, without marks.
+pub fn go_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(value, helm, false, 0, &mut |bytes, _| out.extend_from_slice(bytes), OriginSet::EMPTY, None);
+    out
+}
+
+/// `fmt.Sprint` of one value; bytes keep the origins of the leaves they came from.
+pub fn go_v_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
+    if let Repr::Str(text) = value.repr() {
+        if value.origins.is_empty() || !text.marks().is_empty() || text.is_empty() {
+            return text.clone();
+        }
+        return Text::marked(text.bytes(), value.origins);
+    }
+    let mut out = TextBuilder::default();
+    write(value, helm, false, 0, &mut |bytes, set| out.push(bytes, set), OriginSet::EMPTY, Some(origins));
+    out.finish()
+}
+
+/// `%+v` and `%v`; `plus` shows the field names of structs.
+pub fn go_plus_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(value, helm, true, 0, &mut |bytes, _| out.extend_from_slice(bytes), OriginSet::EMPTY, None);
+    out
+}
+
+/// What an action that yields `value` writes.
+pub fn action_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
+    match value.repr() {
+        Repr::Nil => Text::marked(NO_VALUE.as_bytes(), value.origins),
+        _ => go_v_text(value, helm, origins),
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // a walk with its state
+fn write(
+    value: &Value,
+    helm: HelmVersion,
+    plus: bool,
+    depth: usize,
+    out: &mut dyn FnMut(&[u8], OriginSet),
+    around: OriginSet,
+    origins: Option<&Origins>,
+) {
+    let set = match origins {
+        Some(origins) => origins.union(around, value.origins),
+        None => OriginSet::EMPTY,
+    };
+    if depth > MAX_DEPTH {
+        return out(b"...", set);
+    }
+    match value.repr() {
+        Repr::Nil => out(b"<nil>", set),
+        Repr::Bool(value) => out(if *value { b"true" } else { b"false" }, set),
+        Repr::Int(value, ty) if ty.is_unsigned() => out((*value as u64).to_string().as_bytes(), set),
+        Repr::Int(value, _) => out(value.to_string().as_bytes(), set),
+        Repr::Float(value) => out(float::g(*value).as_bytes(), set),
+        Repr::Str(text) if text.marks().is_empty() || origins.is_none() => out(text.bytes(), set),
+        Repr::Str(text) => {
+            let mut at = 0;
+            for mark in text.marks() {
+                out(&text.bytes()[at..mark.start as usize], around);
+                let own = origins.map_or(OriginSet::EMPTY, |o| o.union(around, mark.origins));
+                out(&text.bytes()[mark.start as usize..mark.end as usize], own);
+                at = mark.end as usize;
+            }
+            out(&text.bytes()[at..], around);
+        }
+        Repr::List(list) => {
+            out(b"[", set);
+            for (i, item) in list.items.iter().enumerate() {
+                if i > 0 {
+                    out(b" ", set);
+                }
+                write(item, helm, plus, depth + 1, out, set, origins);
+            }
+            out(b"]", set);
+        }
+        Repr::Map(map) => {
+            out(b"map[", set);
+            for (i, (key, item)) in map.entries().iter().enumerate() {
+                if i > 0 {
+                    out(b" ", set);
+                }
+                out(key.bytes(), set);
+                out(b":", set);
+                write(item, helm, plus, depth + 1, out, set, origins);
+            }
+            out(b"]", set);
+        }
+        Repr::Native(native) => out(native.print(plus, false).as_bytes(), set),
+        Repr::Hole(hole) => out(hole.label.as_bytes(), set),
+    }
+}
+
+/// `%#v`: Go syntax.
+pub fn go_sharp_v(value: &Value, helm: HelmVersion) -> String {
+    sharp(value, helm, 0)
+}
+
+fn sharp(value: &Value, helm: HelmVersion, depth: usize) -> String {
+    if depth > MAX_DEPTH {
+        return "...".into();
+    }
+    match value.repr() {
+        Repr::Nil if depth == 0 => "<nil>".into(),
+        Repr::Nil => "interface {}(nil)".into(),
+        Repr::Str(text) => crate::codec::goquote::quote(text.bytes()),
+        Repr::Hole(hole) => crate::codec::goquote::quote(hole.label.as_bytes()),
+        Repr::Int(value, ty) if ty.is_unsigned() => format!("{:#x}", *value as u64),
+        Repr::Float(number) => float::g(*number),
+        Repr::List(list) if list.ty == ListType::Nil => format!("{}(nil)", value.type_name(helm)),
+        Repr::List(list) => {
+            let items: Vec<String> = list.items.iter().map(|item| sharp(item, helm, depth + 1)).collect();
+            format!("{}{{{}}}", value.type_name(helm), items.join(", "))
+        }
+        Repr::Map(map) => {
+            let entries = map.entries();
+            let items: Vec<String> = entries
+                .iter()
+                .map(|(key, item)| {
+                    format!("{}:{}", crate::codec::goquote::quote(key.bytes()), sharp(item, helm, depth + 1))
+                })
+                .collect();
+            format!("{}{{{}}}", value.type_name(helm), items.join(", "))
+        }
+        Repr::Native(native) => native.print(false, true),
+        _ => String::from_utf8_lossy(&go_v(value, helm)).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn shown(value: Value) -> String {
+        String::from_utf8(go_v(&value, HelmVersion::cli(4, 2, 2))).unwrap()
+    }
+
+    #[test]
+    fn containers_show_as_go_prints_them() {
+        let map = Value::map(BTreeMap::from([
+            ("b".into(), Value::NIL),
+            ("a".into(), Value::list(vec![Value::int(1), Value::text("x y")])),
+        ]));
+        assert_eq!(shown(map), "map[a:[1 x y] b:<nil>]");
+        assert_eq!(shown(Value::float(1e6)), "1e+06");
+        assert_eq!(shown(Value::float(100000.0)), "100000");
+    }
+}
