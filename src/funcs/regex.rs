@@ -3,7 +3,8 @@
 //! The plain variants panic in Go on a bad pattern (except `regexMatch`, which answers false), the `must` variants
 //! return the error; the text differs by the `regexp: Compile` in front.
 
-use super::{always, goquote, re2};
+use super::{always, re2};
+use crate::codec::goquote;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use crate::value::{ListType, Text, Value};
 

@@ -189,7 +189,7 @@ pub fn quote(out: &mut TextBuilder, text: &Text) {
         if rune == ERROR && len == 1 {
             escaped = format!("\\x{:02x}", text.bytes()[at]);
         } else {
-            super::goquote::escape(rune, &mut escaped);
+            crate::codec::goquote::escape(rune, &mut escaped);
         }
         out.push(escaped.as_bytes(), marks.at(at));
     }
