@@ -39,7 +39,8 @@ pub fn quote(bytes: &[u8]) -> String {
 }
 
 /// The character as it stands between the quotes.
-pub(super) fn escape(c: char, out: &mut String) {
+/// Writes one character as it stands between double quotes.
+pub fn escape(c: char, out: &mut String) {
     let short = match c {
         '"' => "\\\"",
         '\\' => "\\\\",
