@@ -69,6 +69,11 @@ impl Reader<'_> {
         self.bytes.get(self.at).copied()
     }
 
+    /// The next byte inside a literal: at the end Go's scanner sees a space there.
+    fn literal_byte(&self) -> u8 {
+        self.peek().unwrap_or(b' ')
+    }
+
     fn space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
@@ -156,7 +161,7 @@ impl Reader<'_> {
 
     fn literal(&mut self, word: &str) -> Result<(), String> {
         for expected in word.bytes() {
-            let byte = self.peek().ok_or(END)?;
+            let byte = self.literal_byte();
             if byte != expected {
                 return Err(invalid(byte, &format!("in literal {word} (expecting {})", quote(expected))));
             }
@@ -170,14 +175,14 @@ impl Reader<'_> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
-        match self.peek().ok_or(END)? {
+        match self.literal_byte() {
             b'0' => self.at += 1,
             b'1'..=b'9' => self.digits(),
             other => return Err(invalid(other, "in numeric literal")),
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
-            match self.peek().ok_or(END)? {
+            match self.literal_byte() {
                 b'0'..=b'9' => self.digits(),
                 other => return Err(invalid(other, "after decimal point in numeric literal")),
             }
@@ -187,7 +192,7 @@ impl Reader<'_> {
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
             }
-            match self.peek().ok_or(END)? {
+            match self.literal_byte() {
                 b'0'..=b'9' => self.digits(),
                 other => return Err(invalid(other, "in exponent of numeric literal")),
             }
@@ -242,7 +247,7 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self, out: &mut String) -> Result<(), String> {
-        let char = match self.peek().ok_or(END)? {
+        let char = match self.literal_byte() {
             same @ (b'"' | b'\\' | b'/') => same.into(),
             b'b' => '\u{8}',
             b'f' => '\u{C}',
@@ -276,7 +281,7 @@ impl Reader<'_> {
     fn hex(&mut self) -> Result<u32, String> {
         let mut code = 0;
         for _ in 0..4 {
-            let byte = self.peek().ok_or(END)?;
+            let byte = self.literal_byte();
             let Some(digit) = char::from(byte).to_digit(16) else {
                 return Err(invalid(byte, "in \\u hexadecimal character escape"));
             };
@@ -307,5 +312,61 @@ fn quote(byte: u8) -> String {
         0..0x20 | 0x7F => format!("'\\x{byte:02x}'"),
         0x80..0xA0 | 0xAD | 0xA0 => format!("'\\u{byte:04x}'"),
         other => format!("'{}'", char::from(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_read_as_go_prints_them() {
+        for (text, error) in [
+            (&b"x"[..], "invalid character 'x' looking for beginning of value"),
+            (b"", "unexpected end of JSON input"),
+            (b"{", "unexpected end of JSON input"),
+            (b"{}x", "invalid character 'x' after top-level value"),
+            (b"{a:1}", "invalid character 'a' looking for beginning of object key string"),
+            (b"{\"a\" 1}", "invalid character '1' after object key"),
+            (b"{\"a\":1 2}", "invalid character '2' after object key:value pair"),
+            (b"[1 2]", "invalid character '2' after array element"),
+            (b"[1,]", "invalid character ']' looking for beginning of value"),
+            (b"tru", "invalid character ' ' in literal true (expecting 'e')"),
+            (b"nul0", "invalid character '0' in literal null (expecting 'l')"),
+            (b"-", "invalid character ' ' in numeric literal"),
+            (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
+            (b"1e+", "invalid character ' ' in exponent of numeric literal"),
+            (b"01", "invalid character '1' after top-level value"),
+            (b"\"a", "unexpected end of JSON input"),
+            (b"\"a\n\"", "invalid character '\\n' in string literal"),
+            (b"\"\\q\"", "invalid character 'q' in string escape code"),
+            (b"\"\\u12x\"", "invalid character 'x' in \\u hexadecimal character escape"),
+            (b"'a'", "invalid character '\\'' looking for beginning of value"),
+            (b"\xff", "invalid character '\u{ff}' looking for beginning of value"),
+            (b"1e999", "json: cannot unmarshal number 1e999 into Go value of type float64"),
+        ] {
+            assert_eq!(parse(text).err().as_deref(), Some(error), "{:?}", String::from_utf8_lossy(text));
+        }
+        let array = "json: cannot unmarshal array into Go value of type map[string]interface {}";
+        assert_eq!(parse_map(b"[1]").err().as_deref(), Some(array));
+        let object = "json: cannot unmarshal object into Go value of type []interface {}";
+        assert_eq!(parse_array(b"{}").err().as_deref(), Some(object));
+    }
+
+    #[test]
+    fn strings_are_repaired_and_numbers_are_doubles() {
+        for (text, value) in [
+            (&b"\"\\ud83d\\ude00\""[..], "\u{1F600}"),
+            (b"\"\\ud83dx\"", "\u{FFFD}x"),
+            (b"\"\xff\xfe\"", "\u{FFFD}\u{FFFD}"),
+            (b"\"\\/\"", "/"),
+        ] {
+            assert_eq!(
+                parse(text).ok().and_then(|v| v.as_text().map(|t| t.lossy().into_owned())).as_deref(),
+                Some(value)
+            );
+        }
+        let number = parse(b"9007199254740993").expect("a number");
+        assert!(matches!(number.repr(), Repr::Float(n) if *n == 9_007_199_254_740_992.0));
     }
 }

@@ -18,6 +18,7 @@ pub fn parse(bytes: &[u8], helm: HelmVersion) -> Result<Value, String> {
         at: 0,
         end_line: u32::from(!helm.has(Quirk::TomlExponents)),
         last_key: String::new(),
+        prefix: Vec::new(),
         defined: BTreeSet::new(),
         depth: 0,
     };
@@ -44,6 +45,8 @@ struct Reader<'a> {
     end_line: u32,
     /// The last key met, dotted, as errors name it.
     last_key: String,
+    /// Path of the value being read, for keys inside inline tables.
+    prefix: Vec<Text>,
     /// Tables defined by a header, by path.
     defined: BTreeSet<Vec<Text>>,
     depth: usize,
@@ -71,7 +74,7 @@ impl Reader<'_> {
     fn error(&self, message: &str) -> String {
         let before = &self.bytes[..self.at.min(self.bytes.len())];
         let mut line = before.iter().filter(|b| **b == b'\n').count() as u32 + 1;
-        if self.at >= self.bytes.len() {
+        if self.at >= self.bytes.len() && !message.contains("already") {
             line -= self.end_line;
         }
         if self.last_key.is_empty() {
@@ -156,7 +159,12 @@ impl Reader<'_> {
                     Repr::List(list) if self.defined.contains(&path) => {
                         list.items.iter().cloned().chain([fresh.clone()]).collect()
                     }
-                    _ => return Err(self.defined_already(&path)),
+                    _ => {
+                        let key = dotted(&path);
+                        return Err(
+                            self.error(&format!("Key '{key}' was already created and cannot be used as an array."))
+                        );
+                    }
                 },
             };
             // What was defined below the previous element may be defined again below this one.
@@ -223,6 +231,7 @@ impl Reader<'_> {
         let full: Vec<Text> = path.iter().chain(&key).cloned().collect();
         self.last_key = dotted(&full);
         let at = self.at;
+        self.prefix.clone_from(&full);
         let value = self.value()?;
         let Some((last, parents)) = key.split_last() else { return Ok(()) };
         let parent = self.descend(table, parents)?;
@@ -324,17 +333,28 @@ impl Reader<'_> {
     fn inline_table(&mut self) -> Result<Value, String> {
         let value = Value::map(BTreeMap::new());
         let Some(table) = value.as_map().cloned() else { return Ok(value) };
-        self.blanks();
+        let path = self.prefix.clone();
+        self.filler();
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(value);
         }
         loop {
-            self.blanks();
-            self.assignment(&table, &[])?;
-            self.blanks();
+            self.filler();
+            self.assignment(&table, &path)?;
+            self.filler();
             match self.peek() {
-                Some(b',') => self.at += 1,
+                Some(b',') => {
+                    self.at += 1;
+                    self.filler();
+                    if self.peek() == Some(b'}') {
+                        if self.end_line > 0 {
+                            return Err(self.error("trailing comma not allowed in inline tables"));
+                        }
+                        self.at += 1;
+                        return Ok(value);
+                    }
+                }
                 Some(b'}') => {
                     self.at += 1;
                     return Ok(value);

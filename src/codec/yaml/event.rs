@@ -226,8 +226,10 @@ pub(super) fn incompatible_version(input: &[u8]) -> Option<YamlError> {
     for (line, text) in (0u32..).zip(input.split(|b| *b == b'\n')) {
         let text = text.trim_ascii();
         if let Some(version) = text.strip_prefix(b"%YAML ") {
-            let is_number = |b: &u8| b.is_ascii_digit() || *b == b'.';
-            let other = version != b"1.1" && version.len() >= 3 && version.iter().all(is_number);
+            let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+            let mut parts = version.splitn(2, |b| *b == b'.');
+            let numbers = parts.next().is_some_and(digits) && parts.next().is_some_and(digits);
+            let other = version != b"1.1" && numbers;
             return other.then(|| YamlError::in_line("found incompatible YAML document", line.into(), line + 1));
         }
         if !(text.is_empty() || text.starts_with(b"#") || text.starts_with(b"%")) {

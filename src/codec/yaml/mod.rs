@@ -81,4 +81,6 @@ fn cannot_unmarshal(value: &Value, go_type: &str) -> String {
 #[cfg(test)]
 mod digest_tests;
 #[cfg(test)]
+mod emit_tests;
+#[cfg(test)]
 mod tests;
