@@ -38,7 +38,6 @@ pub fn quote(bytes: &[u8]) -> String {
     out
 }
 
-/// The character as it stands between the quotes.
 /// Writes one character as it stands between double quotes.
 pub fn escape(c: char, out: &mut String) {
     let short = match c {
