@@ -3,7 +3,7 @@
 /// Decodes padded standard base64; `None` if it is malformed.
 pub fn decode_lenient(text: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.iter().copied().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
-    if digits.len() % 4 != 0 {
+    if !digits.len().is_multiple_of(4) {
         return None;
     }
     let mut out = Vec::with_capacity(digits.len() / 4 * 3);

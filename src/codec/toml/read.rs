@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::version::{HelmVersion, Quirk};
+use crate::codec::goquote::quote;
 use crate::codec::json::utf8_width;
 use crate::value::{MAX_DEPTH, Map, Repr, Text, Value};
 
@@ -80,7 +81,7 @@ impl Reader<'_> {
         if self.last_key.is_empty() {
             format!("toml: line {line}: {message}")
         } else {
-            format!("toml: line {line} (last key {:?}): {message}", self.last_key)
+            format!("toml: line {line} (last key {}): {message}", quote(self.last_key.as_bytes()))
         }
     }
 
@@ -507,7 +508,7 @@ impl Reader<'_> {
                 Some(text) => Value::text(text),
                 None => self.number(&word)?,
             },
-            _ => return Err(self.error(&format!("expected value but found {word:?} instead"))),
+            _ => return Err(self.error(&format!("expected value but found {} instead", quote(word.as_bytes())))),
         };
         self.at = end;
         Ok(value)
@@ -552,7 +553,7 @@ impl Reader<'_> {
             use std::num::IntErrorKind::{NegOverflow, PosOverflow};
             match error.kind() {
                 PosOverflow | NegOverflow => self.error(&format!("{word} is out of range for int64")),
-                _ => self.error(&format!("expected value but found {word:?} instead")),
+                _ => self.error(&format!("expected value but found {} instead", quote(word.as_bytes()))),
             }
         })
     }

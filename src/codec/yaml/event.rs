@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
-use unsafe_libyaml as sys;
+use unsafe_libyaml as unsafe_sys;
 
 use super::node::{Pos, Span, Style};
 
@@ -60,44 +60,44 @@ pub(super) struct StandIns {
 
 /// Pulls events out of one text.
 pub(super) struct Events<'a> {
-    parser: Box<MaybeUninit<sys::yaml_parser_t>>,
+    parser: Box<MaybeUninit<unsafe_sys::yaml_parser_t>>,
     input: &'a [u8],
     stand_ins: StandIns,
 }
 
 impl<'a> Events<'a> {
     pub(super) fn new(input: &'a [u8], stand_ins: StandIns) -> Self {
-        let mut parser = Box::new(MaybeUninit::<sys::yaml_parser_t>::uninit());
+        let mut parser = Box::new(MaybeUninit::<unsafe_sys::yaml_parser_t>::uninit());
         // SAFETY: `initialize` fills the whole struct before anything reads it and cannot fail except by aborting on
         // allocation. The struct is boxed and never moved, since the parser keeps a pointer to itself as its read
         // handler's data. `input` outlives `self`, which the lifetime enforces; a slice's pointer is never null.
         unsafe {
-            let _ = sys::yaml_parser_initialize(parser.as_mut_ptr());
-            sys::yaml_parser_set_input_string(parser.as_mut_ptr(), input.as_ptr(), input.len() as u64);
+            let _ = unsafe_sys::yaml_parser_initialize(parser.as_mut_ptr());
+            unsafe_sys::yaml_parser_set_input_string(parser.as_mut_ptr(), input.as_ptr(), input.len() as u64);
         }
         Events { parser, input, stand_ins }
     }
 
     /// The next event and where it stands. Must not be called again after an error or the end of the stream.
     pub(super) fn next(&mut self) -> Result<(Event, Span), YamlError> {
-        let mut raw = MaybeUninit::<sys::yaml_event_t>::uninit();
+        let mut raw = MaybeUninit::<unsafe_sys::yaml_event_t>::uninit();
         // SAFETY: the parser was initialized in `new` and is dropped only with `self`. `parse` writes the event on
         // success; on failure it is not read. Every union field read below is the one that belongs to `type_`. The
         // event is freed exactly once, after everything in it was copied.
         unsafe {
-            if sys::yaml_parser_parse(self.parser.as_mut_ptr(), raw.as_mut_ptr()).fail {
+            if unsafe_sys::yaml_parser_parse(self.parser.as_mut_ptr(), raw.as_mut_ptr()).fail {
                 return Err(self.error());
             }
             let raw = raw.assume_init_mut();
             let span = Span { start: self.pos(&raw.start_mark), end: self.pos(&raw.end_mark) };
             let result = copy_event(raw, self.input, self.stand_ins, span).map(|event| (event, span));
-            sys::yaml_event_delete(raw);
+            unsafe_sys::yaml_event_delete(raw);
             result
         }
     }
 
     /// A mark's place. Its index counts bytes behind the byte order mark of the stream.
-    fn pos(&self, mark: &sys::yaml_mark_t) -> Pos {
+    fn pos(&self, mark: &unsafe_sys::yaml_mark_t) -> Pos {
         let bom = if self.input.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let offset = (mark.index as usize).saturating_add(bom).min(self.input.len());
         Pos { offset, line: (mark.line as u32).saturating_add(1), column: (mark.column as u32).saturating_add(1) }
@@ -114,8 +114,8 @@ impl<'a> Events<'a> {
             } else {
                 CStr::from_ptr(parser.problem.cast()).to_string_lossy()
             };
-            let scanner = parser.error == sys::yaml_error_type_t::YAML_SCANNER_ERROR;
-            if parser.error == sys::yaml_error_type_t::YAML_READER_ERROR {
+            let scanner = parser.error == unsafe_sys::yaml_error_type_t::YAML_SCANNER_ERROR;
+            if parser.error == unsafe_sys::yaml_error_type_t::YAML_READER_ERROR {
                 let offset = (parser.problem_offset as usize).min(self.input.len());
                 let line = self.input[..offset].iter().filter(|b| **b == b'\n').count() as u32 + 1;
                 return YamlError::plain(problem, Some(line));
@@ -141,7 +141,7 @@ impl<'a> Events<'a> {
 impl Drop for Events<'_> {
     fn drop(&mut self) {
         // SAFETY: initialized in `new`, deleted only here.
-        unsafe { sys::yaml_parser_delete(self.parser.as_mut_ptr()) }
+        unsafe { unsafe_sys::yaml_parser_delete(self.parser.as_mut_ptr()) }
     }
 }
 
@@ -150,12 +150,12 @@ impl Drop for Events<'_> {
 /// # Safety
 /// `raw` must be an event that `yaml_parser_parse` wrote and nobody deleted.
 unsafe fn copy_event(
-    raw: &sys::yaml_event_t,
+    raw: &unsafe_sys::yaml_event_t,
     input: &[u8],
     stand_ins: StandIns,
     span: Span,
 ) -> Result<Event, YamlError> {
-    use sys::yaml_event_type_t as ty;
+    use unsafe_sys::yaml_event_type_t as ty;
     // SAFETY: see above; the union fields follow `type_`, their pointers are null or C strings, a scalar's value has
     // `length` bytes.
     unsafe {
@@ -181,10 +181,10 @@ unsafe fn copy_event(
                 let scalar = &raw.data.scalar;
                 let bytes = std::slice::from_raw_parts(scalar.value, scalar.length as usize);
                 let style = match scalar.style {
-                    sys::yaml_scalar_style_t::YAML_SINGLE_QUOTED_SCALAR_STYLE => Style::Single,
-                    sys::yaml_scalar_style_t::YAML_DOUBLE_QUOTED_SCALAR_STYLE => Style::Double,
-                    sys::yaml_scalar_style_t::YAML_LITERAL_SCALAR_STYLE => Style::Literal,
-                    sys::yaml_scalar_style_t::YAML_FOLDED_SCALAR_STYLE => Style::Folded,
+                    unsafe_sys::yaml_scalar_style_t::YAML_SINGLE_QUOTED_SCALAR_STYLE => Style::Single,
+                    unsafe_sys::yaml_scalar_style_t::YAML_DOUBLE_QUOTED_SCALAR_STYLE => Style::Double,
+                    unsafe_sys::yaml_scalar_style_t::YAML_LITERAL_SCALAR_STYLE => Style::Literal,
+                    unsafe_sys::yaml_scalar_style_t::YAML_FOLDED_SCALAR_STYLE => Style::Folded,
                     _ => Style::Plain,
                 };
                 let raw_text = input.get(span.start.offset..span.end.offset).unwrap_or_default();
@@ -206,13 +206,13 @@ unsafe fn copy_event(
             }
             ty::YAML_SEQUENCE_START_EVENT => {
                 let seq = &raw.data.sequence_start;
-                let flow = seq.style == sys::yaml_sequence_style_t::YAML_FLOW_SEQUENCE_STYLE;
+                let flow = seq.style == unsafe_sys::yaml_sequence_style_t::YAML_FLOW_SEQUENCE_STYLE;
                 Event::SeqStart { anchor: owned(seq.anchor), tag: owned(seq.tag), flow }
             }
             ty::YAML_SEQUENCE_END_EVENT => Event::SeqEnd,
             ty::YAML_MAPPING_START_EVENT => {
                 let map = &raw.data.mapping_start;
-                let flow = map.style == sys::yaml_mapping_style_t::YAML_FLOW_MAPPING_STYLE;
+                let flow = map.style == unsafe_sys::yaml_mapping_style_t::YAML_FLOW_MAPPING_STYLE;
                 Event::MapStart { anchor: owned(map.anchor), tag: owned(map.tag), flow }
             }
             ty::YAML_MAPPING_END_EVENT => Event::MapEnd,

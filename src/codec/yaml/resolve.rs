@@ -1,11 +1,13 @@
 //! From nodes to values as Helm reads YAML: YAML 1.1, then JSON (F-44a–F-44c).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
 use super::node::{Kind, Node, Style};
 use super::scalar::{self, Scalar};
+use crate::codec::goquote::quote;
 use crate::codec::{base64, float};
 use crate::value::{Text, Value};
 
@@ -193,27 +195,26 @@ impl Decoder {
 #[derive(Default)]
 struct Entries {
     pairs: Vec<(Tree, Tree)>,
-    strings: BTreeMap<Vec<u8>, usize>,
+    places: HashMap<(u8, Vec<u8>), usize>,
 }
 
 impl Entries {
     fn set(&mut self, key: Tree, value: Tree) {
-        let place = match &key {
-            Tree::Str(text) => {
-                let next = self.pairs.len();
-                match self.strings.entry(text.clone()) {
-                    std::collections::btree_map::Entry::Occupied(at) => Some(*at.get()),
-                    std::collections::btree_map::Entry::Vacant(free) => {
-                        free.insert(next);
-                        None
-                    }
-                }
-            }
-            other => self.pairs.iter().position(|(k, _)| k == other),
+        // Keys of different type are different keys here, whatever their text (F-44b).
+        let identity = match &key {
+            Tree::Str(text) => (0, text.clone()),
+            Tree::Bool(b) => (1, vec![u8::from(*b)]),
+            Tree::Int(int) => (2, int.to_ne_bytes().to_vec()),
+            Tree::Uint(uint) => (3, uint.to_ne_bytes().to_vec()),
+            Tree::Float(number) => (4, number.to_bits().to_ne_bytes().to_vec()),
+            Tree::Null | Tree::Seq(_) | Tree::Map(_) => (5, Vec::new()),
         };
-        match place {
-            Some(at) => self.pairs[at].1 = value,
-            None => self.pairs.push((key, value)),
+        match self.places.entry(identity) {
+            Entry::Occupied(at) => self.pairs[*at.get()].1 = value,
+            Entry::Vacant(free) => {
+                free.insert(self.pairs.len());
+                self.pairs.push((key, value));
+            }
         }
     }
 }
@@ -371,7 +372,7 @@ fn go_syntax(tree: &Tree, depth: usize) -> String {
         Tree::Int(int) => int.to_string(),
         Tree::Uint(uint) => format!("{uint:#x}"),
         Tree::Float(number) => float::g(*number),
-        Tree::Str(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
+        Tree::Str(bytes) => quote(bytes),
         Tree::Seq(items) => {
             let items: Vec<String> = items.iter().map(|i| go_syntax(i, depth + 1)).collect();
             format!("[]interface {{}}{{{}}}", items.join(", "))

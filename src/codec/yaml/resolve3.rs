@@ -8,6 +8,7 @@ use super::emit::{through_json_key, through_json_text};
 use super::node::{Kind, Node, Style};
 use super::resolve::{AliasCount, is_merge_tag, json_float, lossy};
 use super::scalar::{self, Scalar};
+use crate::codec::goquote::quote;
 use crate::codec::{base64, float};
 
 const TAG_PREFIX: &str = "tag:yaml.org,2002:";

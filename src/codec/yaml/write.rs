@@ -313,7 +313,7 @@ impl Writer<'_, '_> {
     fn flush(&mut self, scalar: &mut Scalar<'_>, end: usize) {
         if scalar.clean < end {
             if scalar.text.marks().is_empty() {
-                self.sink.raw(scalar.chars[scalar.clean..end].as_bytes(), scalar.context);
+                self.sink.raw(&scalar.chars.as_bytes()[scalar.clean..end], scalar.context);
             } else {
                 self.sink.text(&scalar.text.slice(scalar.clean, end), scalar.context);
             }
