@@ -22,6 +22,7 @@ pub use node::{Document, Kind, Node, Pos, Span, Step, Style, parse_all, parse_fi
 pub use resolve::{key_text, to_json, to_value};
 pub use resolve3::to_json_v3;
 
+use crate::codec::json;
 use crate::value::{Repr, Value};
 
 /// Nesting beyond which a document is refused (Go's limit is 10 000, which no real document comes near).
@@ -66,16 +67,7 @@ pub fn helm_unmarshal_any(bytes: &[u8]) -> Result<Value, String> {
 }
 
 fn cannot_unmarshal(value: &Value, go_type: &str) -> String {
-    let what = match value.repr() {
-        Repr::Bool(_) => "bool",
-        Repr::Int(..) | Repr::Float(_) => "number",
-        Repr::List(_) => "array",
-        Repr::Map(_) => "object",
-        _ => "string",
-    };
-    format!(
-        "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {what} into Go value of type {go_type}"
-    )
+    format!("error unmarshaling JSON: while decoding JSON: {}", json::cannot_unmarshal(value, go_type))
 }
 
 #[cfg(test)]

@@ -240,7 +240,7 @@ const MAX_COLONS: usize = 100;
 fn as_go_reads<T>(input: &[u8], read: impl Fn(Stream<'_>) -> Result<T, YamlError>) -> Result<T, YamlError> {
     let mut stand_ins = StandIns::default();
     let mut text = std::borrow::Cow::Borrowed(input);
-    if input.windows(4).any(|w| w[1..] == *BOM && matches!(w[0], b'\n' | b'\r')) {
+    if input.contains(&BOM[0]) && input.windows(4).any(|w| w[1..] == *BOM && matches!(w[0], b'\n' | b'\r')) {
         stand_ins.bom = ('\u{E000}'..'\u{E100}').find(|c| !contains(input, c.encode_utf8(&mut [0; 4]).as_bytes()));
         if let Some(bom) = stand_ins.bom {
             let mut buffer = [0; 4];

@@ -1,5 +1,4 @@
 use super::*;
-use crate::codec::json;
 use crate::value::Origins;
 
 fn from_yaml(text: &[u8]) -> String {
@@ -80,4 +79,58 @@ fn values_read_as_helm_reads_them() {
     ] {
         assert_eq!(from_yaml(text.as_bytes()), json, "{text:?}");
     }
+}
+
+#[test]
+fn nodes_know_their_place_and_are_found_by_path() {
+    let text = "# note\nspec:\n  ключ: &k [one, \"two\"]\n  again: *k\n  010: eight\n  block: |\n    a\n    b\n";
+    let document = parse_first(text.as_bytes()).expect("it parses").expect("a document");
+    let at = |path: &[Step<'_>]| {
+        let node = document.root().get(path.iter().copied()).expect("the path leads somewhere");
+        (&text[node.span().range()], node.span().start.line, node.span().start.column)
+    };
+    use Step::{Index, Key};
+    assert_eq!(at(&[Key("spec"), Key("ключ"), Index(1)]), ("\"two\"", 3, 18));
+    assert_eq!(at(&[Key("spec"), Key("again"), Index(0)]), ("one", 3, 13));
+    assert_eq!(at(&[Key("spec"), Key("8")]), ("eight", 5, 8));
+    assert_eq!(at(&[Key("spec"), Key("block")]), ("|\n    a\n    b\n", 6, 10));
+    assert!(document.root().get([Key("spec"), Key("none")]).is_none());
+}
+
+#[test]
+fn every_document_of_a_stream_is_given() {
+    let text = "a: 1\n---\n# only a comment\n---\nb: 2\n...\n---\n[c]\n";
+    let documents = parse_all(text.as_bytes()).expect("it parses");
+    let shown: Vec<String> =
+        documents.iter().map(|d| to_json(d.root()).map_or_else(|e| e, |j| j.to_string())).collect();
+    assert_eq!(shown, [r#"{"a":1}"#, "null", r#"{"b":2}"#, r#"["c"]"#]);
+    assert!(parse_all(b"").expect("it parses").is_empty());
+}
+
+#[test]
+fn integers_stay_integers_in_objects() {
+    let text = "a: 9007199254740993\nb: 1.0\nc: 1e3\nd: 0.5\ne: -0.0";
+    let document = parse_first(text.as_bytes()).expect("it parses").expect("a document");
+    let json = to_json(document.root()).expect("it resolves");
+    assert_eq!(json.to_string(), r#"{"a":9007199254740993,"b":1,"c":1000,"d":0.5,"e":0}"#);
+}
+
+#[test]
+fn hostile_documents_end_in_errors() {
+    let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
+    for level in 1..20 {
+        let below = format!("*a{}", level - 1);
+        bomb += &format!("a{level}: &a{level} [{}]\n", [below.as_str(); 9].join(","));
+    }
+    let excessive = "error converting YAML to JSON: yaml: document contains excessive aliasing";
+    assert_eq!(from_yaml(bomb.as_bytes()), excessive);
+    assert!(from_yaml("[".repeat(100_000).as_bytes()).contains("exceeded max depth"));
+    assert!(from_yaml("a: ".repeat(5_000).as_bytes()).contains("mapping values are not allowed"));
+    let deep = MAX_DEPTH - 1;
+    let text = format!("a: {}{}", "[".repeat(deep), "]".repeat(deep));
+    let document = parse_first(text.as_bytes()).expect("it parses").expect("a document");
+    let value = to_value(document.root()).expect("it resolves");
+    assert!(emit(&value, &Origins::new(false)).is_ok());
+    assert!(json::emit(&value, &Origins::new(false)).is_ok());
+    assert!(to_json_v3(document.root()).is_ok());
 }
