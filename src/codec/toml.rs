@@ -9,7 +9,7 @@ pub use read::parse;
 use super::float;
 use super::marks::Sink;
 use crate::base::version::{HelmVersion, Quirk};
-use crate::value::{IntType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Value};
+use crate::value::{IntType, ListType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Value};
 
 /// `toToml`: tables after plain keys, nested ones indented, nulls left out. Marks and origins are kept.
 ///
@@ -17,8 +17,11 @@ use crate::value::{IntType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Valu
 /// The library's text, which `toToml` prints in place of the result.
 pub fn emit(value: &Value, helm: HelmVersion, origins: &Origins) -> Result<Text, String> {
     let mut writer = Writer { sink: Sink::new(origins), exponents: helm.has(Quirk::TomlExponents), written: false };
-    let item = plain(value, 0)?;
+    let item = if value.as_list().is_some() { value.clone() } else { plain(value, 0)? };
     match item.repr() {
+        Repr::List(_) if is_table_array(&item)? => {
+            return Err("toml: top-level values must be Go maps or structs".into());
+        }
         Repr::Nil => return Err("reflect: call of reflect.Value.Type on zero Value".into()),
         Repr::Map(map) => {
             let (own, inside) = writer.sink.container(&item, OriginSet::EMPTY);
@@ -39,7 +42,7 @@ struct Writer<'o> {
     written: bool,
 }
 
-/// A value without natives around it.
+/// A value without natives around it; a nil list is nil.
 fn plain(value: &Value, depth: usize) -> Result<Value, String> {
     match value.repr() {
         Repr::Native(native) if depth < MAX_DEPTH => match native.data() {
@@ -51,6 +54,7 @@ fn plain(value: &Value, depth: usize) -> Result<Value, String> {
             }
             None => Err(format!("unsupported type: {}", native.print(false, false))),
         },
+        Repr::List(list) if list.ty == ListType::Nil => Ok(Value::NIL),
         _ => Ok(value.clone()),
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::args::{any, made, text};
 use super::{always, pure};
 use crate::base::version::{HelmVersion, Quirk};
-use crate::codec::{json, yaml};
+use crate::codec::{json, toml, yaml};
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P};
 use crate::value::origin::LookupKey;
 use crate::value::{ListType, Origins, Repr, Text, Value};
@@ -30,6 +30,7 @@ pub const FUNCS: &[FuncDef] = &[
     },
     pure("fromJson", &[P::Str], Flow::Deep, from_json, "Reads a JSON object; an error is under `Error`."),
     pure("fromJsonArray", &[P::Str], Flow::Deep, from_json_array, "Reads a JSON array; an error is its element."),
+    pure("fromToml", &[P::Str], Flow::Deep, from_toml, "Reads TOML; an error is under `Error`."),
     pure("fromYaml", &[P::Str], Flow::Deep, from_yaml, "Reads a YAML mapping; an error is under `Error`."),
     pure("fromYamlArray", &[P::Str], Flow::Deep, from_yaml_array, "Reads a YAML list; an error is its element."),
     pure("getHostByName", &[P::Str], Flow::Deep, get_host_by_name, "Nothing, as host names are not resolved."),
@@ -48,6 +49,16 @@ pub const FUNCS: &[FuncDef] = &[
     pure("mustToJson", &[P::Any], Flow::Deep, must_to_json, "As `toJson`, or fails."),
     pure("mustToPrettyJson", &[P::Any], Flow::Deep, must_to_pretty_json, "As `toPrettyJson`, or fails."),
     pure("mustToRawJson", &[P::Any], Flow::Deep, to_raw_json, "As `toRawJson`."),
+    FuncDef {
+        name: "mustToToml",
+        params: &[P::Any],
+        variadic: None,
+        flow: Flow::Deep,
+        effect: Effect::Pure,
+        since: has_must_to_toml,
+        run: must_to_toml,
+        doc: "As `toToml`, or fails.",
+    },
     FuncDef {
         name: "mustToYaml",
         params: &[P::Any],
@@ -71,6 +82,7 @@ pub const FUNCS: &[FuncDef] = &[
     pure("toJson", &[P::Any], Flow::Deep, to_json, "Writes JSON; nothing if that is impossible."),
     pure("toPrettyJson", &[P::Any], Flow::Deep, to_pretty_json, "Writes indented JSON; nothing if impossible."),
     pure("toRawJson", &[P::Any], Flow::Deep, to_raw_json, "Writes JSON without HTML escapes, or fails."),
+    pure("toToml", &[P::Any], Flow::Deep, to_toml, "Writes TOML; for what cannot be, the error's text."),
     pure("toYaml", &[P::Any], Flow::Deep, to_yaml, "Writes YAML; nothing if that is impossible."),
     pure("toYamlPretty", &[P::Any], Flow::Deep, to_yaml_pretty, "Writes YAML with indented lists."),
     pure("tpl", &[P::Str, P::Any], Flow::Own, tpl, "Executes a text as a template."),
@@ -80,6 +92,10 @@ type Out = Result<Value, FuncError>;
 
 fn has_must_to_yaml(helm: HelmVersion) -> bool {
     helm.has(Quirk::MustToYaml)
+}
+
+fn has_must_to_toml(helm: HelmVersion) -> bool {
+    helm.has(Quirk::MustToToml)
 }
 
 fn include(call: &mut Call<'_>, args: &[Value]) -> Out {
@@ -144,6 +160,18 @@ fn to_yaml_pretty(call: &mut Call<'_>, args: &[Value]) -> Out {
     written(call, args, yaml::emit_pretty)
 }
 
+fn to_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
+    if any(args, 0).is_nil() {
+        return must_to_toml(call, args);
+    }
+    let written = toml::emit(any(args, 0), call.helm, call.origins).unwrap_or_else(Text::from);
+    made(call, written)
+}
+
+fn must_to_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
+    made(call, toml::emit(any(args, 0), call.helm, call.origins).map_err(FuncError::Panic)?)
+}
+
 fn to_json(call: &mut Call<'_>, args: &[Value]) -> Out {
     written(call, args, json::emit)
 }
@@ -180,6 +208,10 @@ fn from_yaml(_: &mut Call<'_>, args: &[Value]) -> Out {
 
 fn from_yaml_array(_: &mut Call<'_>, args: &[Value]) -> Out {
     Ok(list_or_error(yaml::helm_unmarshal_array(text(args, 0).bytes())))
+}
+
+fn from_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
+    Ok(map_or_error(toml::parse(text(args, 0).bytes(), call.helm)))
 }
 
 fn from_json(_: &mut Call<'_>, args: &[Value]) -> Out {

@@ -67,4 +67,10 @@ const CASES: &[(&str, &str)] = &[
     ("{{ chunk -5 (list 1 2 3) }}", r#""[]""#),
     (r#"{{ chunk 2 "x" }}"#, "ERR chunk: Cannot chunk type string"),
     ("{{ list }} {{ list nil }} {{ tuple 1 2 }} {{ list | toJson }}", r#""[] [<nil>] [1 2] []""#),
+    ("{{ chunk 9223372036854775807 (list 1 2) | toJson }}|{{ chunk -9223372036854775808 (list 1 2) | toJson }}|{{ chunk -2 (list 1) | toJson }}|{{ chunk -3 (list 1 2 3) | toJson }}",
+     r#""[[1,2]]|[]|[[1]]|[]""#),
+    ("{{ chunk -2 (list 1 2 3 4) }}", "ERR chunk: runtime error: makeslice: len out of range"),
+    ("{{ chunk -2 (list) }}", "ERR chunk: runtime error: makeslice: len out of range"),
+    ("{{ slice (list 1 2) -9223372036854775808 }}", "ERR slice: reflect.Value.Slice: slice index out of bounds"),
+    (r#"{{ has "" (list nil) }}|{{ has nil nil }}|{{ has (list) (list (rest (list))) }}"#, r#""false|false|false""#),
 ];

@@ -84,4 +84,10 @@ const CASES: &[(&str, &str)] = &[
      r#""{\"a\":1} [] null []""#),
     (r#"{{ fromYaml "a: [1" | toJson }} {{ fromYaml "- a" | toJson }} {{ fromYaml "x" | toJson }} {{ fromYamlArray "a: 1" | toJson }} {{ fromJson "[1]" | toJson }} {{ fromJson "{" | toJson }} {{ fromJsonArray "{}" | toJson }} {{ fromJsonArray "[" | toJson }} {{ fromJson "" | toJson }} {{ fromYaml "a: 1\nb: }" | toJson }}"#,
      r#""{\"Error\":\"error converting YAML to JSON: yaml: line 1: did not find expected ',' or ']'\"} {\"Error\":\"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}\"} {\"Error\":\"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type map[string]interface {}\"} [\"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go value of type []interface {}\"] {\"Error\":\"json: cannot unmarshal array into Go value of type map[string]interface {}\"} {\"Error\":\"unexpected end of JSON input\"} [\"json: cannot unmarshal object into Go value of type []interface {}\"] [\"unexpected end of JSON input\"] {\"Error\":\"unexpected end of JSON input\"} {\"Error\":\"error converting YAML to JSON: yaml: line 1: did not find expected node content\"}""#),
+    (r#"{{ dig "m" "none" (dict "m" (dict "a" nil)) | toJson }}|{{ dig "a" (list) (dict) | toJson }}"#,
+     r#""{\"a\":null}|[]""#),
+    (r#"{{ pluck "a" (dict "a" nil) (dict "a" 1) | toJson }}"#, r#""[null,1]""#),
+    (r#"{{ keys (dict "b" 1) (dict "a" 1) }}"#, r#""[b a]""#),
+    (r#"{{ coalesce (list) (dict) nil }}|{{ coalesce nil (list 1) "x" }}|{{ all (list) }}|{{ any (list) (dict "a" 1) }}|{{ empty 0.0 }}|{{ empty (until 0) }}"#,
+     r#""|[1]|false|true|true|true""#),
 ];

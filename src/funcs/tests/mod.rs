@@ -32,5 +32,6 @@ fn the_table_is_sorted_and_names_are_unique() {
 fn functions_come_with_the_version_that_brought_them() {
     let has = |helm: &str, name: &str| super::table(helm.parse().unwrap()).iter().any(|def| def.name == name);
     assert!(!has("3.22.0", "mustToYaml") && has("4.1.4", "mustToYaml"));
+    assert!(!has("4.1.4", "mustToToml") && has("4.2.2", "mustToToml"));
     assert!(!has("4.2.2", "env") && !has("4.2.2", "expandenv"));
 }

@@ -65,4 +65,10 @@ const CASES: &[(&str, &str)] = &[
      r#""b.txt|.|/|a|/|/a|.|.|/|a/b|a|/|.c||.||.x|.|..|/|a/b/d|../a|/a|a|.|..../a/...|true|false|b|.|.b|true|a/b|.|/|/a|/a""#),
     ("{{ hello }}", r#""Hello!""#),
     (r#"{{ getHostByName "localhost" }}|"#, r#""|""#),
+    (r#"{{ abbrev -1 "abcdef" }}|{{ abbrevboth 1 6 "abcdefgh" }}|{{ abbrevboth -9223372036854775808 8 "abcdefghijkl" }}|{{ abbrevboth 9223372036854775807 8 "abcdefghijkl" }}|{{ trunc -9223372036854775808 "abc" }}|{{ trunc 9223372036854775807 "abc" }}"#,
+     r#""abcdef|abcdefgh|...hijkl|...hijkl|abc|abc""#),
+    (r#"{{ substr 9223372036854775807 1 "abc" }}"#,
+     "ERR substr: runtime error: slice bounds out of range [9223372036854775807:1]"),
+    (r#"{{ substr 1 9223372036854775807 "abc" }}|{{ wrap 9223372036854775807 "a b" }}|{{ splitn "," -9223372036854775808 "a,b" | toJson }}|{{ splitn "," 9223372036854775807 "a,b" | toJson }}"#,
+     r#""bc|a b|{\"_0\":\"a\",\"_1\":\"b\"}|{\"_0\":\"a\",\"_1\":\"b\"}""#),
 ];
