@@ -620,7 +620,8 @@ impl<'a> Run<'a> {
             }
             return value;
         }
-        value
+        // What is in a located map has a place of its own; anything else is what it is because the map is.
+        if map.at == crate::value::OriginId::NONE { value.under(map.origins, self.origins) } else { value }
     }
 
     /// A field or element of something that does not exist yet.

@@ -10,7 +10,11 @@ pub const NO_VALUE: &str = "<no value>";
 /// `fmt.Sprint` of one value, without marks.
 pub fn go_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
     let mut out = Vec::new();
-    write(value, helm, false, 0, &mut |bytes, _| out.extend_from_slice(bytes), OriginSet::EMPTY, None);
+    let mut put = |bytes: &[u8], _| {
+        out.extend_from_slice(bytes);
+        out.len()
+    };
+    write(value, helm, false, 0, &mut put, OriginSet::EMPTY, None);
     out
 }
 
@@ -23,14 +27,22 @@ pub fn go_v_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
         return Text::marked(text.bytes(), value.origins);
     }
     let mut out = TextBuilder::default();
-    write(value, helm, false, 0, &mut |bytes, set| out.push(bytes, set), OriginSet::EMPTY, Some(origins));
+    let mut put = |bytes: &[u8], set| {
+        out.push(bytes, set);
+        out.len()
+    };
+    write(value, helm, false, 0, &mut put, OriginSet::EMPTY, Some(origins));
     out.finish()
 }
 
 /// `%+v` and `%v`; `plus` shows the field names of structs.
 pub fn go_plus_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
     let mut out = Vec::new();
-    write(value, helm, true, 0, &mut |bytes, _| out.extend_from_slice(bytes), OriginSet::EMPTY, None);
+    let mut put = |bytes: &[u8], _| {
+        out.extend_from_slice(bytes);
+        out.len()
+    };
+    write(value, helm, true, 0, &mut put, OriginSet::EMPTY, None);
     out
 }
 
@@ -42,24 +54,32 @@ pub fn action_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text 
     }
 }
 
+/// Most bytes of one print. Maps may hold a map twice, level by level: without a limit such a value never ends. The text
+/// stops behind the limit, and so is more than a render may write.
+const MAX_PRINT: usize = crate::base::budget::MAX_OUTPUT as usize;
+
+/// Takes bytes and their origins; returns how many bytes there are.
+type Put<'p> = dyn FnMut(&[u8], OriginSet) -> usize + 'p;
+
+/// Writes a value; false when there is too much already.
 #[allow(clippy::too_many_arguments)] // a walk with its state
 fn write(
     value: &Value,
     helm: HelmVersion,
     plus: bool,
     depth: usize,
-    out: &mut dyn FnMut(&[u8], OriginSet),
+    out: &mut Put<'_>,
     around: OriginSet,
     origins: Option<&Origins>,
-) {
+) -> bool {
     let set = match origins {
         Some(origins) => origins.union(around, value.origins),
         None => OriginSet::EMPTY,
     };
     if depth > MAX_DEPTH {
-        return out(b"...", set);
+        return out(b"...", set) <= MAX_PRINT;
     }
-    match value.repr() {
+    let length = match value.repr() {
         Repr::Nil => out(b"<nil>", set),
         Repr::Bool(value) => out(if *value { b"true" } else { b"false" }, set),
         Repr::Int(value, ty) if ty.is_unsigned() => out((*value as u64).to_string().as_bytes(), set),
@@ -74,7 +94,7 @@ fn write(
                 out(&text.bytes()[mark.start as usize..mark.end as usize], own);
                 at = mark.end as usize;
             }
-            out(&text.bytes()[at..], around);
+            out(&text.bytes()[at..], around)
         }
         Repr::List(list) => {
             out(b"[", set);
@@ -82,9 +102,11 @@ fn write(
                 if i > 0 {
                     out(b" ", set);
                 }
-                write(item, helm, plus, depth + 1, out, set, origins);
+                if !write(item, helm, plus, depth + 1, out, set, origins) {
+                    return false;
+                }
             }
-            out(b"]", set);
+            out(b"]", set)
         }
         Repr::Map(map) => {
             out(b"map[", set);
@@ -94,13 +116,16 @@ fn write(
                 }
                 out(key.bytes(), set);
                 out(b":", set);
-                write(item, helm, plus, depth + 1, out, set, origins);
+                if !write(item, helm, plus, depth + 1, out, set, origins) {
+                    return false;
+                }
             }
-            out(b"]", set);
+            out(b"]", set)
         }
         Repr::Native(native) => out(native.print(plus, false).as_bytes(), set),
         Repr::Hole(hole) => out(hole.label.as_bytes(), set),
-    }
+    };
+    length <= MAX_PRINT
 }
 
 /// `%#v`: Go syntax.

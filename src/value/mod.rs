@@ -314,27 +314,38 @@ impl Value {
         match &self.repr {
             Repr::List(_) | Repr::Map(_) | Repr::Native(_) => {
                 let mut sets = std::collections::BTreeSet::new();
-                self.collect_origins(&mut sets, origins, 0);
+                self.collect_origins(&mut sets, &mut std::collections::BTreeSet::new(), 0);
                 origins.union_all(sets)
             }
             _ => self.origins,
         }
     }
 
-    fn collect_origins(&self, sets: &mut std::collections::BTreeSet<OriginSet>, origins: &Origins, depth: usize) {
+    /// `seen` holds the shared containers met so far: a map may hold another twice, level by level.
+    fn collect_origins(
+        &self,
+        sets: &mut std::collections::BTreeSet<OriginSet>,
+        seen: &mut std::collections::BTreeSet<*const ()>,
+        depth: usize,
+    ) {
         sets.insert(self.origins);
         if depth > MAX_DEPTH {
             return;
         }
         match &self.repr {
-            Repr::List(list) => list.items.iter().for_each(|v| v.collect_origins(sets, origins, depth + 1)),
-            Repr::Map(map) => map.entries().iter().for_each(|(key, v)| {
-                sets.extend(key.marks().iter().map(|m| m.origins));
-                v.collect_origins(sets, origins, depth + 1);
-            }),
+            Repr::List(list) if Rc::strong_count(list) == 1 || seen.insert(Rc::as_ptr(list).cast()) => {
+                list.items.iter().for_each(|v| v.collect_origins(sets, seen, depth + 1));
+            }
+            Repr::Map(map) if Rc::strong_count(&map.0) == 1 || seen.insert(Rc::as_ptr(&map.0).cast()) => {
+                map.entries().iter().for_each(|(key, v)| {
+                    sets.extend(key.marks().iter().map(|m| m.origins));
+                    v.collect_origins(sets, seen, depth + 1);
+                });
+            }
             Repr::Native(native) => {
+                // Its data may live only as long as this walk, and so gets its own set.
                 if let Some(data) = native.data() {
-                    data.collect_origins(sets, origins, depth + 1);
+                    data.collect_origins(sets, &mut std::collections::BTreeSet::new(), depth + 1);
                 }
             }
             _ => {}
