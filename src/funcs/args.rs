@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use crate::base::budget::{Exhausted, MAX_OUTPUT};
 use crate::template::func::{Call, FuncError};
-use crate::value::{ListType, Map, OriginId, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+use crate::template::print;
+use crate::value::{List, ListType, Map, OriginId, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// The error of an access through nil.
 pub const NIL_POINTER: &str = "runtime error: invalid memory address or nil pointer dereference";
@@ -90,12 +91,12 @@ pub fn strval(call: &Call<'_>, value: &Value) -> Result<Text, FuncError> {
 
 /// What `%v` prints, with marks.
 pub fn show(call: &Call<'_>, value: &Value) -> Result<Text, FuncError> {
-    if let Repr::Str(text) = value.repr() {
-        return Ok(owned(text, value.origins, call.origins));
-    }
-    let mut out = TextBuilder::default();
-    print(&mut out, value, OriginSet::EMPTY, call.origins, 0)?;
-    Ok(out.finish())
+    let shown = match value.repr() {
+        Repr::Str(text) => owned(text, value.origins, call.origins),
+        _ => print::go_v_text(value, call.helm, call.origins),
+    };
+    room(shown.len())?;
+    Ok(shown)
 }
 
 /// The text with marks for everything its value depends on.
@@ -108,53 +109,6 @@ pub fn owned(text: &Text, of: OriginSet, origins: &Origins) -> Text {
     out.finish()
 }
 
-fn print(
-    out: &mut TextBuilder,
-    value: &Value,
-    above: OriginSet,
-    origins: &Origins,
-    depth: usize,
-) -> Result<(), FuncError> {
-    room(out.len())?;
-    if depth > crate::value::MAX_DEPTH {
-        return Err(Exhausted { what: "levels of nesting", limit: crate::value::MAX_DEPTH as u64 }.into());
-    }
-    let here = origins.union(above, value.origins);
-    match value.repr() {
-        Repr::Nil => out.push(b"<nil>", here),
-        Repr::Bool(value) => out.push(if *value { b"true" } else { b"false" }, here),
-        Repr::Int(value, ty) if ty.is_unsigned() => out.push((*value as u64).to_string().as_bytes(), here),
-        Repr::Int(value, _) => out.push(value.to_string().as_bytes(), here),
-        Repr::Float(value) => out.push(crate::codec::float::g(*value).as_bytes(), here),
-        Repr::Str(text) => out.push_under(&owned(text, value.origins, origins), above, origins),
-        Repr::Hole(hole) => out.push(hole.label.as_bytes(), here),
-        Repr::Native(native) => out.push(native.print(false, false).as_bytes(), here),
-        Repr::List(list) => {
-            out.push(b"[", here);
-            for (index, item) in list.items.iter().enumerate() {
-                if index > 0 {
-                    out.push(b" ", here);
-                }
-                print(out, item, here, origins, depth + 1)?;
-            }
-            out.push(b"]", here);
-        }
-        Repr::Map(map) => {
-            out.push(b"map[", here);
-            for (index, (key, item)) in map.entries().iter().enumerate() {
-                if index > 0 {
-                    out.push(b" ", here);
-                }
-                out.push_under(key, here, origins);
-                out.push(b":", here);
-                print(out, item, here, origins, depth + 1)?;
-            }
-            out.push(b"]", here);
-        }
-    }
-    Ok(())
-}
-
 /// What a value inside a container depends on besides itself: the container's origins, but for the place that the
 /// container is, since what is inside has a longer place of its own.
 pub fn inner(call: &Call<'_>, container: &Value) -> OriginSet {
@@ -165,12 +119,27 @@ pub fn inner(call: &Call<'_>, container: &Value) -> OriginSet {
     call.origins.union_all(ids.iter().filter(|id| **id != container.at).map(|id| call.origins.single(*id)))
 }
 
-/// The place of a key of a map, for what depends on whether the key is there.
-pub fn place(call: &Call<'_>, map: &Value, key: &Text) -> OriginId {
-    call.origins.descend(map.at, &key.lossy())
+/// Whether something stands for what the cluster does not hold yet.
+pub fn is_hole(value: &Value) -> bool {
+    matches!(value.repr(), Repr::Hole(_))
 }
 
-/// What everything that is written now depends on: the branches around the call.
-pub fn context(_call: &Call<'_>) -> OriginSet {
-    OriginSet::EMPTY
+/// The value and everything inside it, depending on `more` too: for what was read out of a text.
+pub fn stamp(call: &Call<'_>, value: Value, more: OriginSet) -> Value {
+    if more.is_empty() {
+        return value;
+    }
+    let repr = match value.repr() {
+        Repr::List(list) => {
+            let items = list.items.iter().map(|item| stamp(call, item.clone(), more)).collect();
+            Repr::List(List { items, ty: list.ty }.into())
+        }
+        Repr::Map(map) => {
+            let entries = map.entries();
+            let stamped = entries.iter().map(|(key, item)| (key.clone(), stamp(call, item.clone(), more)));
+            Repr::Map(Map::new(stamped.collect(), map.ty()))
+        }
+        other => other.clone(),
+    };
+    Value::new(repr).under(call.origins.union(value.origins, more), call.origins)
 }

@@ -3,7 +3,7 @@
 use super::args::any;
 use super::{many, pure};
 use crate::template::func::{Call, Flow, FuncDef, FuncError, Param as P};
-use crate::value::{OriginSet, Value};
+use crate::value::{Map, OriginSet, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -47,7 +47,7 @@ fn default(call: &mut Call<'_>, args: &[Value]) -> Out {
     }
     let mut instead = any(args, 0).clone().under(given.origins, call.origins);
     // `(lookup …).data | default dict`: fields that are missing in the empty map are still missing in the object.
-    if instead.as_map().is_some_and(crate::value::Map::is_empty) {
+    if instead.as_map().is_some_and(Map::is_empty) {
         instead.at = given.at;
     }
     Ok(instead)

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{any, context, inner, map, panic, place, strval, text};
+use super::args::{any, inner, is_hole, map, panic, strval, text};
 use super::merge::{self, Mode};
 use super::{many, pure, strings};
 use crate::base::budget::Exhausted;
 use crate::template::func::{Call, Flow, FuncDef, FuncError, Param as P};
-use crate::value::{List, MAX_DEPTH, Map, MapType, Repr, Text, Value};
+use crate::value::{List, MAX_DEPTH, Map, MapType, Repr, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -32,10 +32,6 @@ pub const FUNCS: &[FuncDef] = &[
 
 type Out = Result<Value, FuncError>;
 
-fn is_hole(value: &Value) -> bool {
-    matches!(value.repr(), Repr::Hole(_))
-}
-
 fn dict(call: &mut Call<'_>, args: &[Value]) -> Out {
     let mut entries = BTreeMap::new();
     for pair in args.chunks(2) {
@@ -46,32 +42,47 @@ fn dict(call: &mut Call<'_>, args: &[Value]) -> Out {
     Ok(Value::map(entries).under(keys, call.origins))
 }
 
-fn get(call: &mut Call<'_>, args: &[Value]) -> Out {
-    let (holder, key) = (any(args, 0), text(args, 1));
+/// What a map holds under a key, and whether it holds anything: what is missing knows where, and may be a hole.
+fn entry(call: &Call<'_>, holder: &Value, key: &Value) -> (Value, bool) {
+    let name = text(std::slice::from_ref(key), 0);
     if is_hole(holder) {
-        return Ok(holder.clone());
+        return (call.engine.below(holder, &name.lossy()), true);
     }
-    let found = match holder.as_map().and_then(|map| map.get(key.bytes())) {
-        Some(value) => value.under(inner(call, holder), call.origins),
-        None => missing(call, Value::text(""), holder, &key),
-    };
-    Ok(found.under(any(args, 1).origins, call.origins))
+    if is_hole(key) {
+        return (key.clone(), true);
+    }
+    let found = holder.as_map().and_then(|map| map.get(name.bytes()));
+    let there = found.is_some();
+    let value = call.engine.entry(holder, &name.lossy(), found);
+    let there = there || is_hole(&value);
+    let reads = call.origins.union(inner(call, holder), key.origins);
+    (value.under(reads, call.origins), there)
 }
 
-/// What stands for a key that is not there: it is located where the key would be.
-fn missing(call: &Call<'_>, instead: Value, holder: &Value, key: &Text) -> Value {
-    instead.under(inner(call, holder), call.origins).located(place(call, holder, key), call.origins)
+/// Something else in place of what is missing: it depends on what the missing depends on, and while it is empty it is
+/// missing there.
+fn instead(call: &Call<'_>, missing: &Value, instead: Value) -> Value {
+    let mut value = instead.under(missing.origins, call.origins);
+    if !value.truth() {
+        value.at = missing.at;
+    }
+    value
+}
+
+fn get(call: &mut Call<'_>, args: &[Value]) -> Out {
+    let (value, there) = entry(call, any(args, 0), any(args, 1));
+    Ok(if there { value } else { instead(call, &value, Value::text("")) })
 }
 
 fn has_key(call: &mut Call<'_>, args: &[Value]) -> Out {
-    let (holder, key) = (any(args, 0), text(args, 1));
-    if is_hole(holder) {
-        return Ok(holder.clone());
+    let holder = any(args, 0);
+    let (value, there) = entry(call, holder, any(args, 1));
+    if is_hole(&value) {
+        return Ok(value);
     }
-    let has = holder.as_map().is_some_and(|map| map.get(key.bytes()).is_some());
-    let at = call.origins.single(place(call, holder, &key));
+    let at = call.origins.single(call.origins.descend(holder.at, &text(args, 1).lossy()));
     let reads = call.origins.union_all([at, inner(call, holder), any(args, 1).origins]);
-    Ok(Value::bool(has).under(reads, call.origins))
+    Ok(Value::bool(there).under(reads, call.origins))
 }
 
 fn set(call: &mut Call<'_>, args: &[Value]) -> Out {
@@ -80,7 +91,7 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Out {
         return Ok(holder.clone());
     }
     let Some(map) = holder.as_map() else { return panic("assignment to entry in nil map") };
-    let under = call.origins.union(context(call), any(args, 1).origins);
+    let under = call.origins.union(call.context, any(args, 1).origins);
     map.insert(key, any(args, 2).clone().under(under, call.origins));
     Ok(holder.clone())
 }
@@ -150,7 +161,7 @@ fn merge_all(call: &mut Call<'_>, args: &[Value], mode: Mode) -> Out {
     }
     for source in args.iter().skip(1) {
         if let (Some(to), Some(from)) = (target.as_map().cloned(), source.as_map()) {
-            let under = call.origins.union(context(call), inner(call, source));
+            let under = call.origins.union(call.context, inner(call, source));
             merge::into(call, &to, from, under, mode)?;
         }
         target = target.under(source.origins, call.origins);
@@ -205,20 +216,15 @@ fn dig(call: &mut Call<'_>, args: &[Value]) -> Out {
         return Err(not(key, "string"));
     }
     let mut at = map.clone();
-    for index in 0..keys.len() {
-        if is_hole(&at) {
-            return Ok(at);
-        }
-        if !is_map(&at) {
+    for key in keys {
+        if !is_map(&at) && !is_hole(&at) {
             return Err(not(&at, "map[string]interface {}"));
         }
-        let key = text(keys, index);
-        let reads = call.origins.union(inner(call, &at), any(keys, index).origins);
-        let next = at.as_map().and_then(|map| map.get(key.bytes()));
-        at = match next {
-            Some(value) => value.under(reads, call.origins),
-            None => return Ok(missing(call, default.clone(), &at, &key).under(reads, call.origins)),
-        };
+        let (value, there) = entry(call, &at, key);
+        if !there {
+            return Ok(instead(call, &value, default.clone()));
+        }
+        at = value;
     }
     Ok(at)
 }

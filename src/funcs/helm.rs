@@ -2,19 +2,13 @@
 
 use std::rc::Rc;
 
-use super::args::{any, made, text};
+use super::args::{any, is_hole, made, stamp, text};
 use super::{always, pure};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{json, toml, yaml};
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P};
 use crate::value::origin::LookupKey;
-use crate::value::{ListType, Origins, Repr, Text, Value};
-
-/// Marks around the messages of `fail` and `required`: where Helm reports the failure it shows only what is between the
-/// first [`WARN_START`] and the last [`WARN_END`], behind `execution error at (FILE:LINE:COLUMN): `.
-pub const WARN_START: &str = "HELM_ERR_START";
-/// See [`WARN_START`].
-pub const WARN_END: &str = "HELM_ERR_END";
+use crate::value::{ListType, Origins, Text, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -99,16 +93,22 @@ fn has_must_to_toml(helm: HelmVersion) -> bool {
 }
 
 fn include(call: &mut Call<'_>, args: &[Value]) -> Out {
+    if is_hole(any(args, 0)) {
+        return Ok(any(args, 0).clone());
+    }
     let name = text(args, 0);
     call.engine.execute(&name.lossy(), any(args, 1))
 }
 
 fn tpl(call: &mut Call<'_>, args: &[Value]) -> Out {
+    if is_hole(any(args, 0)) {
+        return Ok(any(args, 0).clone());
+    }
     call.engine.execute_text(&text(args, 0), any(args, 1))
 }
 
 fn warning(message: &Text) -> FuncError {
-    FuncError::Error(format!("{WARN_START}{}{WARN_END}", message.lossy()))
+    FuncError::Error(message.lossy().into_owned())
 }
 
 fn fail(_: &mut Call<'_>, args: &[Value]) -> Out {
@@ -124,12 +124,16 @@ fn required(_: &mut Call<'_>, args: &[Value]) -> Out {
 }
 
 fn lookup(call: &mut Call<'_>, args: &[Value]) -> Out {
+    if let Some(hole) = args.iter().find(|arg| is_hole(arg)) {
+        return Ok(hole.clone());
+    }
     let word = |index| -> Rc<str> { text(args, index).lossy().into() };
     let key = LookupKey { api_version: word(0), kind: word(1), namespace: word(2), name: word(3) };
     let answer = call.world.lookup(&key, call.origins).map_err(FuncError::Error)?;
-    call.engine.note_lookup(&key, &answer);
     let asked = call.origins.union_all(args.iter().map(|arg| arg.origins));
-    Ok(answer.under(asked, call.origins))
+    let answer = answer.under(asked, call.origins);
+    call.engine.note_lookup(&key, &answer);
+    Ok(answer)
 }
 
 fn get_host_by_name(_: &mut Call<'_>, _: &[Value]) -> Out {
@@ -192,41 +196,54 @@ fn to_raw_json(call: &mut Call<'_>, args: &[Value]) -> Out {
     must_write(call, args, json::emit_raw)
 }
 
+/// What was read out of a text depends on it, however deep; what went wrong takes its place.
+fn read(
+    call: &Call<'_>,
+    args: &[Value],
+    reader: impl Fn(&[u8]) -> Result<Value, String>,
+    wrong: fn(Value) -> Value,
+) -> Out {
+    let value = reader(text(args, 0).bytes()).unwrap_or_else(|error| wrong(Value::text(error)));
+    Ok(stamp(call, value, any(args, 0).origins))
+}
+
 /// A map that says what went wrong.
-fn map_or_error(read: Result<Value, String>) -> Value {
-    read.unwrap_or_else(|error| Value::map([("Error".into(), Value::text(error))].into()))
+fn error_map(error: Value) -> Value {
+    Value::map([("Error".into(), error)].into())
 }
 
 /// A list that says what went wrong.
-fn list_or_error(read: Result<Value, String>) -> Value {
-    read.unwrap_or_else(|error| Value::list(vec![Value::text(error)]))
+fn error_list(error: Value) -> Value {
+    Value::list(vec![error])
 }
 
-fn from_yaml(_: &mut Call<'_>, args: &[Value]) -> Out {
-    Ok(map_or_error(yaml::helm_unmarshal(text(args, 0).bytes())))
+fn from_yaml(call: &mut Call<'_>, args: &[Value]) -> Out {
+    read(call, args, yaml::helm_unmarshal, error_map)
 }
 
-fn from_yaml_array(_: &mut Call<'_>, args: &[Value]) -> Out {
-    Ok(list_or_error(yaml::helm_unmarshal_array(text(args, 0).bytes())))
+fn from_yaml_array(call: &mut Call<'_>, args: &[Value]) -> Out {
+    read(call, args, yaml::helm_unmarshal_array, error_list)
 }
 
 fn from_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
-    Ok(map_or_error(toml::parse(text(args, 0).bytes(), call.helm)))
+    let helm = call.helm;
+    read(call, args, |bytes| toml::parse(bytes, helm), error_map)
 }
 
-fn from_json(_: &mut Call<'_>, args: &[Value]) -> Out {
-    Ok(map_or_error(json::parse_map(text(args, 0).bytes())))
+fn from_json(call: &mut Call<'_>, args: &[Value]) -> Out {
+    read(call, args, json::parse_map, error_map)
 }
 
-fn from_json_array(_: &mut Call<'_>, args: &[Value]) -> Out {
-    let text = text(args, 0);
+fn from_json_array(call: &mut Call<'_>, args: &[Value]) -> Out {
     // A JSON null makes the list nil, which is written as null again.
-    if matches!(json::parse(text.bytes()), Ok(value) if matches!(value.repr(), Repr::Nil)) {
-        return Ok(Value::typed_list(Vec::new(), ListType::Nil));
-    }
-    Ok(list_or_error(json::parse_array(text.bytes())))
+    let array = |bytes: &[u8]| match json::parse(bytes) {
+        Ok(value) if value.is_nil() => Ok(Value::typed_list(Vec::new(), ListType::Nil)),
+        _ => json::parse_array(bytes),
+    };
+    read(call, args, array, error_list)
 }
 
-fn must_from_json(_: &mut Call<'_>, args: &[Value]) -> Out {
-    json::parse(text(args, 0).bytes()).map_err(FuncError::Error)
+fn must_from_json(call: &mut Call<'_>, args: &[Value]) -> Out {
+    let value = json::parse(text(args, 0).bytes()).map_err(FuncError::Error)?;
+    Ok(stamp(call, value, any(args, 0).origins))
 }

@@ -1,10 +1,10 @@
 //! List functions. Lists are immutable: each returns a new one.
 
-use super::args::{NIL_POINTER, any, inner, int, items, panic, room_for};
+use super::args::{NIL_POINTER, any, inner, int, is_hole, items, panic, room_for};
 use super::convert::to_int;
 use super::{many, pure, reflect};
 use crate::template::func::{Call, Flow, FuncDef, FuncError, Param as P};
-use crate::value::{ListType, Repr, Value};
+use crate::value::{ListType, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -50,10 +50,6 @@ fn elements(value: &Value, cannot: &str) -> Result<Vec<Value>, FuncError> {
         None if value.is_nil() => panic(NIL_POINTER),
         None => Err(FuncError::Error(format!("{cannot} {}", value.kind()))),
     }
-}
-
-fn is_hole(value: &Value) -> bool {
-    matches!(value.repr(), Repr::Hole(_))
 }
 
 /// `[]interface {}` that is nil, as functions return it that had nothing to put in.
@@ -103,7 +99,7 @@ fn concat(_: &mut Call<'_>, args: &[Value]) -> Out {
 fn first(call: &mut Call<'_>, args: &[Value]) -> Out {
     let list = any(args, 0);
     if is_hole(list) {
-        return Ok(list.clone());
+        return Ok(call.engine.below(list, "[0]"));
     }
     Ok(match elements(list, "Cannot find first on type")?.into_iter().next() {
         Some(item) => item.under(inner(call, list), call.origins),

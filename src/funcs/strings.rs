@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{any, int, items, made, owned, panic, room, room_for, show, strval, text};
+use super::args::{any, int, items, made, owned, panic, room, room_for, show, stamp, strval, text};
 use super::{always, many, pure, runes};
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P};
 use crate::value::{ListType, Map, MapType, OriginSet, Repr, Text, TextBuilder, Value};
@@ -387,13 +387,13 @@ fn as_map(call: &Call<'_>, parts: Vec<Text>) -> Value {
 
 fn split(call: &mut Call<'_>, args: &[Value]) -> Out {
     let parts = parts(&text(args, 1), text(args, 0).bytes(), None)?;
-    Ok(as_map(call, parts))
+    Ok(stamp(call, as_map(call, parts), any(args, 1).origins))
 }
 
 fn splitn(call: &mut Call<'_>, args: &[Value]) -> Out {
     let limit = usize::try_from(int(args, 1)).ok();
     let parts = parts(&text(args, 2), text(args, 0).bytes(), limit)?;
-    Ok(as_map(call, parts))
+    Ok(stamp(call, as_map(call, parts), any(args, 2).origins))
 }
 
 /// A `[]string`.

@@ -1,10 +1,10 @@
 //! Every function against results recorded from Helm 3.17 and 4.2, which agree on all of them.
 
 mod conversions;
+mod engine;
 mod limits;
 mod lists;
 mod maps;
-mod mini;
 mod origins;
 mod texts;
 
@@ -13,7 +13,7 @@ fn check(cases: &[(&str, &str)]) {
     let wrong: Vec<String> = cases
         .iter()
         .filter_map(|(template, want)| {
-            let got = mini::render(template);
+            let got = engine::render(template);
             (got != *want).then(|| format!("{template}\n  want {want}\n  got  {got}"))
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::mini::call;
+use super::engine::{call, call_under, execute};
 use crate::value::origin::{LookupKey, Origin};
 use crate::value::{Hole, OriginSet, Origins, Repr, Text, Value};
 
@@ -91,7 +91,8 @@ fn a_default_depends_on_what_was_empty_and_keeps_its_place() {
     let empty = call("default", &[Value::map(Default::default()), gone.clone()], o).unwrap();
     assert_eq!(reads(o, empty.origins), [".data"]);
     let missing = call("get", &[empty, Value::text("password")], o).unwrap();
-    assert_eq!(reads(o, missing.origins), [".data.password"]);
+    assert_eq!(reads(o, missing.origins), [".data", ".data.password"]);
+    assert!(matches!(o.get(missing.at), Some(Origin::Lookup { path, .. }) if &*path == ".data.password"));
 
     let set = call("default", &[text_fact(o, ".other", "d"), Value::text("given")], o).unwrap();
     assert_eq!(reads(o, set.origins), Vec::<String>::new(), "the default was not used");
@@ -119,10 +120,10 @@ fn a_field_depends_on_its_own_place_and_not_on_the_object() {
     let data = fact(o, ".data", data);
     let read = |function: &str, args: &[Value]| reads(o, call(function, args, o).unwrap().origins);
     assert_eq!(read("get", &[data.clone(), Value::text("k")]), [".data.k"]);
-    assert_eq!(read("get", &[data.clone(), Value::text("z")]), [".data.z"]);
+    assert_eq!(read("get", &[data.clone(), Value::text("z")]), [".data", ".data.z"]);
     assert_eq!(read("hasKey", &[data.clone(), Value::text("k")]), [".data.k"]);
     assert_eq!(read("dig", &[Value::text("k"), Value::text("none"), data.clone()]), [".data.k"]);
-    assert_eq!(read("dig", &[Value::text("z"), Value::text("none"), data.clone()]), [".data.z"]);
+    assert_eq!(read("dig", &[Value::text("z"), Value::text("none"), data.clone()]), [".data", ".data.z"]);
     let found = call("get", &[data.clone(), Value::text("z")], o).unwrap();
     assert!(matches!(o.get(found.at), Some(Origin::Lookup { path, .. }) if &*path == ".data.z"));
 }
@@ -144,6 +145,10 @@ fn containers_leave_origins_to_what_is_inside() {
     let same = call("set", &[target.clone(), Value::text("k"), fact.clone()], o).unwrap();
     assert!(same.origins.is_empty());
     assert_eq!(reads(o, target.as_map().unwrap().get(b"k").unwrap().origins), [".x"]);
+    let gate = o.only(Origin::KubeVersion);
+    call_under("set", &[target.clone(), Value::text("b"), Value::int(1)], o, gate).unwrap();
+    assert_eq!(target.as_map().unwrap().get(b"b").unwrap().origins, gate, "what a branch sets depends on it");
+    call("unset", &[target.clone(), Value::text("b")], o).unwrap();
     let merged = call("merge", &[Value::map(Default::default()), target], o).unwrap();
     assert_eq!(reads(o, merged.deep_origins(o)), [".x"]);
 }
@@ -169,4 +174,37 @@ fn holes_are_printed_by_their_label_and_pass_through_choices() {
     is_hole("dig", &[Value::text("a"), Value::text("b"), Value::text("none"), hole.clone()]);
     is_hole("first", &[Value::list(vec![hole.clone()])]);
     assert!(!call("empty", &[hole], o).unwrap().truth());
+}
+
+#[test]
+fn what_is_read_out_of_a_text_depends_on_it_however_deep() {
+    let o = &Origins::new(true);
+    let dot = Value::map([("text".into(), text_fact(o, ".data.config", "a: {b: [1, x]}"))].into());
+    for template in
+        ["{{ (fromYaml .text).a.b }}", "{{ index (splitList \"[\" .text) 0 }}", "{{ (split \":\" .text)._0 }}"]
+    {
+        let text = execute(template, &dot, o).unwrap();
+        assert_eq!(reads(o, text.mark_union(o)), [".data.config"], "{template}");
+    }
+}
+
+#[test]
+fn pipelines_keep_facts_apart_from_what_is_around_them() {
+    let o = &Origins::new(true);
+    let dot = Value::map([("name".into(), text_fact(o, ".name", "Bucket"))].into());
+    for (template, output, mark) in [
+        ("host: {{ printf \"%s.example\" .name | lower | quote }}", "host: \"bucket.example\"", "bucket"),
+        ("{{ dict \"a\" \"plain\" \"b\" .name | toYaml | nindent 2 }}", "\n  a: plain\n  b: Bucket", "Bucket"),
+        ("{{ list \"x\" .name | join \"-\" | trunc 4 }}", "x-Bu", "Bu"),
+        (
+            "{{ $d := dict \"n\" .name }}{{ $d.n | default \"none\" }}/{{ $d.m | default \"none\" }}",
+            "Bucket/none",
+            "Bucket",
+        ),
+        ("{{ .name | b64enc }}!", "QnVja2V0!", "QnVja2V0"),
+    ] {
+        let text = execute(template, &dot, o).unwrap();
+        assert_eq!(text.lossy(), output);
+        assert_eq!(marked(o, &Value::text(text)), one_mark(mark, ".name"), "{template}");
+    }
 }
