@@ -202,7 +202,11 @@ impl Builder<'_, '_> {
             return Ok(key.clone());
         }
         let valid = go_lossy(key.bytes());
-        through_json_key(&valid).map_err(converting)?;
+        through_json_key(&valid).map_err(|problem| match valid.matches('\u{85}').count() {
+            // Each of these is a line break to YAML.
+            lines @ 1.. if problem.starts_with("did not") => format!("yaml: line {lines}: {problem}"),
+            _ => yaml_problem(problem),
+        })?;
         self.through_json(key)
     }
 
@@ -215,15 +219,15 @@ impl Builder<'_, '_> {
             Cow::Borrowed(_) => text.clone(),
             Cow::Owned(repaired) => Text::marked(repaired.into_bytes(), text.mark_union(self.sink.origins())),
         };
-        match through_json_text(valid.as_str().unwrap_or_default()).map_err(converting)? {
+        match through_json_text(valid.as_str().unwrap_or_default()).map_err(yaml_problem)? {
             Cow::Borrowed(_) => Ok(valid),
             Cow::Owned(folded) => Ok(Text::marked(folded.into_bytes(), valid.mark_union(self.sink.origins()))),
         }
     }
 }
 
-fn converting(problem: &str) -> String {
-    format!("error converting JSON to YAML: yaml: {problem}")
+fn yaml_problem(problem: &str) -> String {
+    format!("yaml: {problem}")
 }
 
 /// What is left of a string that was written as JSON and read as YAML (F-40); the error is YAML's problem.

@@ -35,9 +35,11 @@ fn to_yaml_prints_what_helm_prints() {
         (r#"{"k":"x\u0085y"}"#.into(), "k: x y".into()),
         (r#"{"k":"x \u0085 \u0085y"}"#.into(), "k: |-\n  x\n  y".into()),
         (r#"{"k":"😀"}"#.into(), r#"k: "\U0001F600""#.into()),
+        (r#"{"a\u0085b":1}"#.into(), "yaml: line 1: did not find expected ',' or '}'".into()),
+        (format!(r#"{{"{}":1}}"#, "k".repeat(1023)), "yaml: did not find expected ',' or '}'".into()),
         (r#"{"k":12345678901234567890}"#.into(), "k: 12345678901234567000".into()),
         (format!(r#"{{"k":"{long}"}}"#), format!("k: '{}lorem\n  ipsum dolor '", "lorem ipsum dolor ".repeat(4))),
-        (r#"{"k":"a\u007f"}"#.into(), "error converting JSON to YAML: yaml: control characters are not allowed".into()),
+        (r#"{"k":"a\u007f"}"#.into(), "yaml: control characters are not allowed".into()),
     ] {
         assert_eq!(to_yaml(&json), yaml, "{json}");
     }

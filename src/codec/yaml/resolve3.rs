@@ -236,8 +236,10 @@ impl Decoder {
             // All pairs, as the real one tells them; a bound keeps this from growing with the square.
             for (index, first) in seen.iter().enumerate().take(MAX_PAIRS) {
                 for again in seen.iter().skip(index + 1).take(MAX_PAIRS) {
-                    self.duplicates
-                        .push(format!("line {again}: mapping key {:?} already defined at line {first}", name.1));
+                    self.duplicates.push(format!(
+                        "line {again}: mapping key {} already defined at line {first}",
+                        quote(name.1.as_bytes())
+                    ));
                 }
             }
         }
