@@ -644,7 +644,7 @@ impl<'a> Run<'a> {
 }
 
 /// A hole at a place.
-pub(super) fn hole(label: Rc<str>, at: crate::value::OriginId, origins: OriginSet) -> Value {
+pub fn hole(label: Rc<str>, at: crate::value::OriginId, origins: OriginSet) -> Value {
     let mut value = Value::new(Repr::Hole(Rc::new(Hole { label })));
     value.at = at;
     value.origins = origins;

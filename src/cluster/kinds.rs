@@ -1,0 +1,193 @@
+//! The resources that a Kubernetes API server serves by itself: group/version, kind, plural, scope; and the kinds of
+//! sub-resources, which count as served in the group they are listed under (`F-361`).
+//!
+//! Facts read off Kubernetes 1.35; a test compares kinds, plurals and scopes with a recorded discovery document.
+
+/// One group version.
+pub struct Builtin {
+    /// `group/version`, or `v1`.
+    pub group_version: &'static str,
+    /// Kind, plural, whether namespaced, whether it can be got and listed.
+    pub resources: &'static [(&'static str, &'static str, bool, bool)],
+    /// Kinds of sub-resources that are no kinds of their own here.
+    pub sub_kinds: &'static [&'static str],
+}
+
+/// The table, in the order of discovery.
+pub const BUILTINS: &[Builtin] = &[
+    Builtin {
+        group_version: "v1",
+        resources: &[
+            ("Binding", "bindings", true, false),
+            ("ComponentStatus", "componentstatuses", false, true),
+            ("ConfigMap", "configmaps", true, true),
+            ("Endpoints", "endpoints", true, true),
+            ("Event", "events", true, true),
+            ("LimitRange", "limitranges", true, true),
+            ("Namespace", "namespaces", false, true),
+            ("Node", "nodes", false, true),
+            ("PersistentVolume", "persistentvolumes", false, true),
+            ("PersistentVolumeClaim", "persistentvolumeclaims", true, true),
+            ("Pod", "pods", true, true),
+            ("PodTemplate", "podtemplates", true, true),
+            ("ReplicationController", "replicationcontrollers", true, true),
+            ("ResourceQuota", "resourcequotas", true, true),
+            ("Secret", "secrets", true, true),
+            ("Service", "services", true, true),
+            ("ServiceAccount", "serviceaccounts", true, true),
+        ],
+        sub_kinds: &[
+            "Eviction",
+            "NodeProxyOptions",
+            "PodAttachOptions",
+            "PodExecOptions",
+            "PodPortForwardOptions",
+            "PodProxyOptions",
+            "Scale",
+            "ServiceProxyOptions",
+            "TokenRequest",
+        ],
+    },
+    Builtin {
+        group_version: "apiregistration.k8s.io/v1",
+        resources: &[("APIService", "apiservices", false, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "apps/v1",
+        resources: &[
+            ("ControllerRevision", "controllerrevisions", true, true),
+            ("DaemonSet", "daemonsets", true, true),
+            ("Deployment", "deployments", true, true),
+            ("ReplicaSet", "replicasets", true, true),
+            ("StatefulSet", "statefulsets", true, true),
+        ],
+        sub_kinds: &["Scale"],
+    },
+    Builtin { group_version: "events.k8s.io/v1", resources: &[("Event", "events", true, true)], sub_kinds: &[] },
+    Builtin {
+        group_version: "authentication.k8s.io/v1",
+        resources: &[
+            ("SelfSubjectReview", "selfsubjectreviews", false, false),
+            ("TokenReview", "tokenreviews", false, false),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "authorization.k8s.io/v1",
+        resources: &[
+            ("LocalSubjectAccessReview", "localsubjectaccessreviews", true, false),
+            ("SelfSubjectAccessReview", "selfsubjectaccessreviews", false, false),
+            ("SelfSubjectRulesReview", "selfsubjectrulesreviews", false, false),
+            ("SubjectAccessReview", "subjectaccessreviews", false, false),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "autoscaling/v2",
+        resources: &[("HorizontalPodAutoscaler", "horizontalpodautoscalers", true, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "autoscaling/v1",
+        resources: &[("HorizontalPodAutoscaler", "horizontalpodautoscalers", true, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "batch/v1",
+        resources: &[("CronJob", "cronjobs", true, true), ("Job", "jobs", true, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "certificates.k8s.io/v1",
+        resources: &[("CertificateSigningRequest", "certificatesigningrequests", false, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "networking.k8s.io/v1",
+        resources: &[
+            ("IPAddress", "ipaddresses", false, true),
+            ("Ingress", "ingresses", true, true),
+            ("IngressClass", "ingressclasses", false, true),
+            ("NetworkPolicy", "networkpolicies", true, true),
+            ("ServiceCIDR", "servicecidrs", false, true),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "policy/v1",
+        resources: &[("PodDisruptionBudget", "poddisruptionbudgets", true, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "rbac.authorization.k8s.io/v1",
+        resources: &[
+            ("ClusterRole", "clusterroles", false, true),
+            ("ClusterRoleBinding", "clusterrolebindings", false, true),
+            ("Role", "roles", true, true),
+            ("RoleBinding", "rolebindings", true, true),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "storage.k8s.io/v1",
+        resources: &[
+            ("CSIDriver", "csidrivers", false, true),
+            ("CSINode", "csinodes", false, true),
+            ("CSIStorageCapacity", "csistoragecapacities", true, true),
+            ("StorageClass", "storageclasses", false, true),
+            ("VolumeAttachment", "volumeattachments", false, true),
+            ("VolumeAttributesClass", "volumeattributesclasses", false, true),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "admissionregistration.k8s.io/v1",
+        resources: &[
+            ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false, true),
+            ("ValidatingAdmissionPolicy", "validatingadmissionpolicies", false, true),
+            ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false, true),
+            ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, true),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "apiextensions.k8s.io/v1",
+        resources: &[("CustomResourceDefinition", "customresourcedefinitions", false, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "scheduling.k8s.io/v1",
+        resources: &[("PriorityClass", "priorityclasses", false, true)],
+        sub_kinds: &[],
+    },
+    Builtin { group_version: "coordination.k8s.io/v1", resources: &[("Lease", "leases", true, true)], sub_kinds: &[] },
+    Builtin {
+        group_version: "node.k8s.io/v1",
+        resources: &[("RuntimeClass", "runtimeclasses", false, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "discovery.k8s.io/v1",
+        resources: &[("EndpointSlice", "endpointslices", true, true)],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "resource.k8s.io/v1",
+        resources: &[
+            ("DeviceClass", "deviceclasses", false, true),
+            ("ResourceClaim", "resourceclaims", true, true),
+            ("ResourceClaimTemplate", "resourceclaimtemplates", true, true),
+            ("ResourceSlice", "resourceslices", false, true),
+        ],
+        sub_kinds: &[],
+    },
+    Builtin {
+        group_version: "flowcontrol.apiserver.k8s.io/v1",
+        resources: &[
+            ("FlowSchema", "flowschemas", false, true),
+            ("PriorityLevelConfiguration", "prioritylevelconfigurations", false, true),
+        ],
+        sub_kinds: &[],
+    },
+];

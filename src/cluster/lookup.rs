@@ -1,0 +1,221 @@
+//! `lookup` as Helm answers it: the rules L1 to L10.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::object::{Object, ObjectKey, group_of};
+use super::snapshot::Facts;
+use crate::base::Known;
+use crate::codec::json::value_from_json;
+use crate::template::eval::hole as hole_value;
+use crate::value::origin::{LookupKey, Origin};
+use crate::value::{List, OriginId, Origins, Repr, Text, Value};
+
+/// Who the recorded API server says is asking, where nothing else is known.
+const USER: &str = "system:serviceaccount:flux-system:oracle";
+
+/// What a lookup answers, and how certain that is.
+pub struct Answer {
+    /// The object, the list, or the empty map.
+    pub value: Value,
+    /// Whether something was found; whether anybody looked.
+    pub known: Known<()>,
+}
+
+/// Asks the cluster.
+///
+/// # Errors
+/// Helm's text behind `error calling lookup: ` (L3, L7).
+pub fn lookup(facts: &dyn Facts, key: &LookupKey, origins: &Origins) -> Result<Answer, String> {
+    let failed = |gv: &str, problem: &str| {
+        let (group, version) = gv.split_once('/').unwrap_or(("", gv));
+        format!("unable to get apiresource from unstructured: {group}/{version}, Kind={}: {problem}", key.kind)
+    };
+    let gv = &*key.api_version;
+    if gv.is_empty() || gv.matches('/').count() > 1 {
+        return Err(failed("", "groupVersion shouldn't be empty"));
+    }
+    let discovery = facts.discovery();
+    if discovery.is_broken(gv) {
+        return Err(failed(gv, "the server is currently unable to handle the request"));
+    }
+    if !discovery.serves(gv) {
+        // A group without its version answers with another kind of document.
+        if !gv.contains('/') && discovery.api_versions().iter().any(|v| group_of(v) == gv) {
+            return Err(failed(gv, "converting (v1.APIGroup) to (v1.APIResourceList): unknown conversion"));
+        }
+        return Err(failed(gv, "the server could not find the requested resource"));
+    }
+    let Some(resource) = discovery.resource(gv, &key.kind).filter(|r| r.readable) else {
+        return Ok(unknown_kind(facts, key, origins));
+    };
+    check_name(&key.name)?;
+    let group = group_of(gv);
+    let namespace = if resource.namespaced { &*key.namespace } else { "" };
+    let verb = if key.name.is_empty() { "list" } else { "get" };
+    if facts.forbidden(group, &resource.plural, namespace, verb) {
+        return Err(forbidden(group, &resource.plural, namespace, verb, &key.name));
+    }
+    let at = located(key, origins);
+    if key.name.is_empty() {
+        let known = facts.list(group, &key.kind, (!namespace.is_empty()).then_some(namespace));
+        let (items, certain) = match known {
+            Known::Present(items) => (items, true),
+            Known::Absent => (Vec::new(), true),
+            Known::Uncollected => (Vec::new(), false),
+        };
+        let known = match (items.is_empty(), certain) {
+            (false, _) => Known::Present(()),
+            (true, true) => Known::Absent,
+            (true, false) => Known::Uncollected,
+        };
+        return Ok(Answer { value: annotate(list(facts, key, &items), at, origins), known });
+    }
+    if resource.namespaced && namespace.is_empty() {
+        return Ok(Answer { value: nothing(key, origins), known: Known::Absent }); // L5
+    }
+    let object = ObjectKey {
+        group: group.to_owned(),
+        kind: key.kind.to_string(),
+        namespace: namespace.to_owned(),
+        name: key.name.to_string(),
+    };
+    let known = facts.get(&object);
+    let value = match &known {
+        Known::Present(object) => annotate(value_from_json(&in_version(object, gv)), at, origins),
+        _ => nothing(key, origins),
+    };
+    Ok(Answer { value, known: known.map(|_| ()) })
+}
+
+/// Whether some state of the cluster could make the lookup find something.
+pub fn can_exist(facts: &dyn Facts, key: &LookupKey) -> bool {
+    facts.discovery().resource(&key.api_version, &key.kind).is_some_and(|resource| {
+        resource.readable && (key.name.is_empty() || !resource.namespaced || !key.namespace.is_empty())
+    })
+}
+
+/// The identity of what a named lookup asks for; of a list, with an empty name.
+pub fn object_of(facts: &dyn Facts, key: &LookupKey) -> ObjectKey {
+    let namespaced = facts.discovery().resource(&key.api_version, &key.kind).is_none_or(|r| r.namespaced);
+    ObjectKey {
+        group: group_of(&key.api_version).to_owned(),
+        kind: key.kind.to_string(),
+        namespace: if namespaced { key.namespace.to_string() } else { String::new() },
+        name: key.name.to_string(),
+    }
+}
+
+/// The answer of a lookup that finds nothing (L1); of a list, one without items (L2).
+pub fn nothing(key: &LookupKey, origins: &Origins) -> Value {
+    let mut entries = BTreeMap::new();
+    if key.name.is_empty() {
+        entries.insert(Text::from("apiVersion"), Value::text(&*key.api_version));
+        entries.insert(Text::from("items"), Value::list(Vec::new()));
+        entries.insert(Text::from("kind"), Value::text(format!("{}List", key.kind)));
+        entries.insert(
+            Text::from("metadata"),
+            Value::map(BTreeMap::from([("resourceVersion".into(), Value::text("1000"))])),
+        );
+    }
+    annotate(Value::map(entries), located(key, origins), origins)
+}
+
+/// Something that the lookup will find one day.
+pub fn hole(key: &LookupKey, origins: &Origins) -> Value {
+    let at = located(key, origins);
+    hole_value(format!("<{key}>").into(), at, origins.single(at))
+}
+
+fn located(key: &LookupKey, origins: &Origins) -> OriginId {
+    origins.intern(Origin::Lookup { key: Rc::new(key.clone()), path: "".into() })
+}
+
+/// L4: an unknown kind of a served group version asks `/api/NAME`, or `/api`.
+fn unknown_kind(facts: &dyn Facts, key: &LookupKey, origins: &Origins) -> Answer {
+    let at = located(key, origins);
+    if key.name.is_empty() {
+        let json = serde_json::json!({
+            "kind": "APIVersions", "items": [], "versions": ["v1"],
+            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "10.0.0.1:6443"}],
+        });
+        return Answer { value: annotate(value_from_json(&json), at, origins), known: Known::Present(()) };
+    }
+    if facts.discovery().serves(&key.name) && !key.name.contains('/') {
+        let json = serde_json::json!({"kind": "APIResourceList", "groupVersion": &*key.name});
+        return Answer { value: annotate(value_from_json(&json), at, origins), known: Known::Present(()) };
+    }
+    Answer { value: annotate(Value::map(BTreeMap::new()), at, origins), known: Known::Absent }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let problem = match name {
+        "." | ".." => Some(format!("may not be '{name}'")),
+        _ => ['/', '%'].into_iter().find(|c| name.contains(*c)).map(|c| format!("may not contain '{c}'")),
+    };
+    match problem {
+        Some(problem) => Err(format!("invalid resource name {name:?}: [{problem}]")),
+        None => Ok(()),
+    }
+}
+
+fn forbidden(group: &str, plural: &str, namespace: &str, verb: &str, name: &str) -> String {
+    let resource = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
+    let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+    let place = if namespace.is_empty() {
+        "at the cluster scope".to_owned()
+    } else {
+        format!("in the namespace {namespace:?}")
+    };
+    format!(
+        "{resource}{name} is forbidden: User {USER:?} cannot {verb} resource {plural:?} in API group {group:?} {place}"
+    )
+}
+
+/// The object as it is served in the version that was asked for.
+fn in_version(object: &Object, gv: &str) -> Json {
+    let mut json = (*object.json).clone();
+    if object.api_version != gv
+        && let Some(map) = json.as_object_mut()
+    {
+        map.insert("apiVersion".into(), gv.into());
+    }
+    json
+}
+
+fn list(facts: &dyn Facts, key: &LookupKey, items: &[Rc<Object>]) -> Value {
+    let items: Vec<Json> = items.iter().map(|o| in_version(o, &key.api_version)).collect();
+    value_from_json(&serde_json::json!({
+        "apiVersion": &*key.api_version,
+        "items": items,
+        "kind": format!("{}List", key.kind),
+        "metadata": {"resourceVersion": facts.list_version()},
+    }))
+}
+
+/// Gives a value and everything inside it its place.
+fn annotate(value: Value, at: OriginId, origins: &Origins) -> Value {
+    if !origins.tracking() {
+        return value;
+    }
+    let value = match value.repr() {
+        Repr::Map(map) => {
+            let entries = map
+                .entries()
+                .iter()
+                .map(|(k, v)| (k.clone(), annotate(v.clone(), origins.descend(at, &k.lossy()), origins)))
+                .collect();
+            Value::map(entries)
+        }
+        Repr::List(list) => {
+            let items = list.items.iter().enumerate();
+            let items =
+                items.map(|(i, v)| annotate(v.clone(), origins.descend(at, &format!("[{i}]")), origins)).collect();
+            Value::new(Repr::List(Rc::new(List { items, ty: list.ty })))
+        }
+        _ => value,
+    };
+    value.located(at, origins)
+}

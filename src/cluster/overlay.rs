@@ -1,0 +1,157 @@
+//! A state of the cluster with edits on top: what later waves find.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::discovery::Discovery;
+use super::import::is_crd;
+use super::object::{Object, ObjectKey, Source};
+use super::snapshot::Facts;
+use crate::base::Known;
+
+/// Edits on top of a state of the cluster.
+pub struct Overlay<'a> {
+    base: &'a dyn Facts,
+    /// Objects written, and (`None`) deleted.
+    edits: BTreeMap<ObjectKey, Option<Rc<Object>>>,
+    discovery: Option<Box<Discovery>>,
+}
+
+impl<'a> Overlay<'a> {
+    /// No edits yet.
+    pub fn new(base: &'a dyn Facts) -> Self {
+        Overlay { base, edits: BTreeMap::new(), discovery: None }
+    }
+
+    /// Writes an object as the API server would: `stringData` goes into `data`, a status stays, a missing namespace is
+    /// `namespace`, and cluster-scoped objects have none. CRDs make their kinds served.
+    pub fn put(&mut self, mut json: Json, namespace: &str) {
+        let text = |pointer: &str| json.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let (api_version, kind) = (text("/apiVersion"), text("/kind"));
+        let group = super::object::group_of(&api_version);
+        let namespaced = self.discovery().namespaced(group, &kind).unwrap_or(true);
+        if let Some(meta) = json.get_mut("metadata").and_then(Json::as_object_mut) {
+            if !namespaced {
+                meta.remove("namespace");
+            } else if meta.get("namespace").and_then(Json::as_str).unwrap_or_default().is_empty() {
+                meta.insert("namespace".into(), namespace.into());
+            }
+        }
+        if kind == "Secret" && api_version == "v1" {
+            fold_string_data(&mut json);
+        }
+        let Some(mut object) = Object::new(json, Source::default()) else { return };
+        if let Known::Present(old) = self.get(&object.key)
+            && let Some(status) = old.json.get("status")
+            && object.json.get("status").is_none()
+        {
+            let mut json = (*object.json).clone();
+            if let Some(map) = json.as_object_mut() {
+                map.insert("status".into(), status.clone());
+            }
+            object.json = Rc::new(json);
+        }
+        if is_crd(&object.api_version, &object.key.kind) {
+            self.discovery_mut().add_crd(&object.json);
+        }
+        self.edits.insert(object.key.clone(), Some(Rc::new(object)));
+    }
+
+    /// Deletes an object.
+    pub fn delete(&mut self, key: &ObjectKey) {
+        if let Known::Present(old) = self.get(key)
+            && is_crd(&old.api_version, &old.key.kind)
+        {
+            self.discovery_mut().remove_crd(&old.json);
+        }
+        self.edits.insert(key.clone(), None);
+    }
+
+    fn discovery_mut(&mut self) -> &mut Discovery {
+        let base = self.base;
+        self.discovery.get_or_insert_with(|| Box::new(base.discovery().clone()))
+    }
+}
+
+/// What a Secret's `stringData` becomes when it is written.
+fn fold_string_data(json: &mut Json) {
+    let Some(map) = json.as_object_mut() else { return };
+    let Some(Json::Object(strings)) = map.remove("stringData") else { return };
+    let data = map.entry("data").or_insert_with(|| Json::Object(Default::default()));
+    if let Some(data) = data.as_object_mut() {
+        for (key, value) in strings {
+            if let Some(text) = value.as_str() {
+                data.insert(key, data_encoding::BASE64.encode(text.as_bytes()).into());
+            }
+        }
+    }
+}
+
+impl Facts for Overlay<'_> {
+    fn get(&self, key: &ObjectKey) -> Known<Rc<Object>> {
+        match self.edits.get(key) {
+            Some(Some(object)) => Known::Present(object.clone()),
+            Some(None) => Known::Absent,
+            None => self.base.get(key),
+        }
+    }
+
+    fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Known<Vec<Rc<Object>>> {
+        let fits =
+            |key: &ObjectKey| key.group == group && key.kind == kind && namespace.is_none_or(|ns| key.namespace == ns);
+        let base = self.base.list(group, kind, namespace);
+        let certain = !matches!(base, Known::Uncollected);
+        let mut found: BTreeMap<ObjectKey, Rc<Object>> =
+            base.present().unwrap_or_default().into_iter().map(|o| (o.key.clone(), o)).collect();
+        for (key, edit) in self.edits.iter().filter(|(key, _)| fits(key)) {
+            match edit {
+                Some(object) => found.insert(key.clone(), object.clone()),
+                None => found.remove(key),
+            };
+        }
+        if found.is_empty() && !certain {
+            return Known::Uncollected;
+        }
+        Known::Present(found.into_values().collect())
+    }
+
+    fn discovery(&self) -> &Discovery {
+        self.discovery.as_deref().unwrap_or_else(|| self.base.discovery())
+    }
+
+    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
+        self.base.forbidden(group, plural, namespace, verb)
+    }
+
+    fn taken(&self) -> i128 {
+        self.base.taken()
+    }
+
+    fn list_version(&self) -> &str {
+        self.base.list_version()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn writes_are_seen_as_the_api_server_stores_them() {
+        let snapshot = Snapshot::default();
+        let mut overlay = Overlay::new(&snapshot);
+        overlay.put(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}}),
+            "ns",
+        );
+        let key = ObjectKey { group: "".into(), kind: "Secret".into(), namespace: "ns".into(), name: "s".into() };
+        let Known::Present(found) = overlay.get(&key) else { panic!("not found") };
+        assert_eq!(found.json["data"], json!({"a": "Yg=="}));
+        overlay.delete(&key);
+        assert!(matches!(overlay.get(&key), Known::Absent));
+    }
+}

@@ -1,0 +1,195 @@
+//! The state of a cluster at one moment, and how much of it was collected.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::discovery::Discovery;
+use super::object::{Object, ObjectKey};
+use crate::base::Known;
+
+/// A state of the cluster that can be asked: a snapshot, or one with edits on top.
+pub trait Facts {
+    /// The object of that identity.
+    fn get(&self, key: &ObjectKey) -> Known<Rc<Object>>;
+    /// The objects of a kind, in one namespace or in all, by namespace and name (L10).
+    fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Known<Vec<Rc<Object>>>;
+    /// What is served.
+    fn discovery(&self) -> &Discovery;
+    /// Requests that the API server refuses: group, plural, namespace, verb.
+    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
+        let _ = (group, plural, namespace, verb);
+        false
+    }
+    /// When the state was seen, in nanoseconds since 1970 UTC; 0 if unknown.
+    fn taken(&self) -> i128;
+    /// What lists answer as `metadata.resourceVersion`.
+    fn list_version(&self) -> &str;
+}
+
+/// A rule that refuses requests, of recorded clusters.
+#[derive(Debug, Clone, Default)]
+pub struct Forbidden {
+    /// API group.
+    pub group: String,
+    /// Plural of the resource.
+    pub plural: String,
+    /// Namespace; any if none is given.
+    pub namespace: Option<String>,
+    /// Verbs; any if none is given.
+    pub verbs: Vec<String>,
+}
+
+/// What was collected, as far as it was declared.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Everything: what is not there does not exist.
+    pub complete: bool,
+    /// Namespaces of which everything was collected.
+    pub namespaces: BTreeSet<String>,
+    /// Group and kind, with namespaces (`*` for all).
+    pub kinds: BTreeMap<(String, String), BTreeSet<String>>,
+}
+
+/// Objects, what is served, what was collected.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    objects: BTreeMap<ObjectKey, Rc<Object>>,
+    /// Namespaces in which objects of a group and kind were seen.
+    seen: BTreeMap<(String, String), BTreeSet<String>>,
+    /// What is served.
+    pub discovery: Discovery,
+    /// What was declared as collected.
+    pub coverage: Coverage,
+    /// When it was taken, in nanoseconds since 1970 UTC; 0 if unknown.
+    pub taken: i128,
+    /// The same as the input wrote it.
+    pub taken_text: Option<String>,
+    /// What lists answer as `metadata.resourceVersion`.
+    pub list_version: String,
+    /// Refused requests.
+    pub forbidden: Vec<Forbidden>,
+}
+
+impl Snapshot {
+    /// Adds an object, replacing one of the same identity.
+    pub fn insert(&mut self, object: Object) {
+        let kind = (object.key.group.clone(), object.key.kind.clone());
+        self.seen.entry(kind).or_default().insert(object.key.namespace.clone());
+        self.objects.insert(object.key.clone(), Rc::new(object));
+    }
+
+    /// All objects, by identity.
+    pub fn objects(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.objects.values()
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Whether the absence of objects of this kind in this namespace (`None`: in all) is certain.
+    ///
+    /// Without a declaration, a kind counts as collected where objects of it were seen: in the namespace asked for, or,
+    /// for all namespaces, in more than one. Kinds that are not served have no objects.
+    fn collected(&self, group: &str, kind: &str, namespace: Option<&str>) -> bool {
+        if self.coverage.complete || self.discovery.namespaced(group, kind).is_none() {
+            return true;
+        }
+        let id = (group.to_owned(), kind.to_owned());
+        let declared = |ns: &str| {
+            self.coverage.namespaces.contains(ns)
+                || self.coverage.kinds.get(&id).is_some_and(|all| all.contains("*") || all.contains(ns))
+        };
+        let seen = self.seen.get(&id);
+        match namespace {
+            Some(ns) => declared(ns) || seen.is_some_and(|seen| seen.contains(ns) || seen.len() > 1),
+            None => {
+                self.coverage.kinds.get(&id).is_some_and(|all| all.contains("*")) || seen.is_some_and(|s| s.len() > 1)
+            }
+        }
+    }
+}
+
+impl Facts for Snapshot {
+    fn get(&self, key: &ObjectKey) -> Known<Rc<Object>> {
+        match self.objects.get(key) {
+            Some(object) => Known::Present(object.clone()),
+            None if self.collected(&key.group, &key.kind, Some(&key.namespace)) => Known::Absent,
+            None => Known::Uncollected,
+        }
+    }
+
+    fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Known<Vec<Rc<Object>>> {
+        let from = ObjectKey {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            namespace: namespace.unwrap_or_default().to_owned(),
+            name: String::new(),
+        };
+        let found: Vec<Rc<Object>> = self
+            .objects
+            .range(from..)
+            .take_while(|(k, _)| k.group == group && k.kind == kind && namespace.is_none_or(|ns| k.namespace == ns))
+            .map(|(_, object)| object.clone())
+            .collect();
+        if found.is_empty() && !self.collected(group, kind, namespace) {
+            return Known::Uncollected;
+        }
+        Known::Present(found)
+    }
+
+    fn discovery(&self) -> &Discovery {
+        &self.discovery
+    }
+
+    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
+        self.forbidden.iter().any(|rule| {
+            rule.group == group
+                && rule.plural == plural
+                && rule.namespace.as_ref().is_none_or(|ns| ns == namespace)
+                && (rule.verbs.is_empty() || rule.verbs.iter().any(|v| v == verb || v == "*"))
+        })
+    }
+
+    fn taken(&self) -> i128 {
+        self.taken
+    }
+
+    fn list_version(&self) -> &str {
+        &self.list_version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn secret(namespace: &str, name: &str) -> Object {
+        let json = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": namespace, "name": name}});
+        Object::new(json, Default::default()).unwrap()
+    }
+
+    fn key(kind: &str, namespace: &str) -> ObjectKey {
+        ObjectKey { group: String::new(), kind: kind.into(), namespace: namespace.into(), name: "missing".into() }
+    }
+
+    #[test]
+    fn absence_is_only_certain_where_somebody_looked() {
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(secret("a", "x"));
+        assert!(matches!(snapshot.get(&key("Secret", "a")), Known::Absent));
+        assert!(matches!(snapshot.get(&key("Secret", "b")), Known::Uncollected));
+        assert!(matches!(snapshot.get(&key("ConfigMap", "a")), Known::Uncollected));
+        snapshot.insert(secret("c", "y"));
+        assert!(matches!(snapshot.get(&key("Secret", "b")), Known::Absent), "collected over several namespaces");
+        snapshot.coverage.complete = true;
+        assert!(matches!(snapshot.get(&key("ConfigMap", "a")), Known::Absent));
+    }
+}

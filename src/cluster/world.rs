@@ -1,0 +1,117 @@
+//! A state of the cluster as templates see it: lookups, a clock that stands still, chance that repeats itself.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::lookup::{self, Answer};
+use super::snapshot::Facts;
+use crate::base::Known;
+use crate::template::func::World;
+use crate::value::origin::LookupKey;
+use crate::value::{Origins, Value};
+
+/// Time of a render on a snapshot that does not tell when it was taken: 2026-01-01 00:00:00 UTC.
+const DEFAULT_NOW: i128 = 1_767_225_600_000_000_000;
+
+/// Which lookups are answered otherwise than the cluster would.
+#[derive(Debug, Clone, Default)]
+pub enum Supposition {
+    /// None.
+    #[default]
+    AsItIs,
+    /// This one finds nothing.
+    Without(Rc<LookupKey>),
+    /// What is missing is hoped for, except for what this one asks for.
+    Hoped {
+        /// The lookup that goes on finding nothing.
+        except: Option<Rc<LookupKey>>,
+    },
+}
+
+/// A state of the cluster as templates see it.
+pub struct ClusterWorld<'a> {
+    facts: &'a dyn Facts,
+    supposition: Supposition,
+    /// Lookups whose answer was not collected.
+    uncollected: std::cell::RefCell<BTreeSet<LookupKey>>,
+}
+
+impl<'a> ClusterWorld<'a> {
+    /// The world on these facts, under a supposition.
+    pub fn new(facts: &'a dyn Facts, supposition: Supposition) -> Self {
+        ClusterWorld { facts, supposition, uncollected: Default::default() }
+    }
+
+    /// Lookups that were answered with "nothing" although nobody knows.
+    pub fn uncollected(&self) -> BTreeSet<LookupKey> {
+        self.uncollected.borrow().clone()
+    }
+
+    fn hoped(&self, key: &LookupKey) -> bool {
+        matches!(&self.supposition, Supposition::Hoped { except } if except.as_ref().is_none_or(|e| **e != *key))
+    }
+}
+
+impl World for ClusterWorld<'_> {
+    fn lookup(&self, key: &LookupKey, origins: &Origins) -> Result<Value, String> {
+        if let Supposition::Without(without) = &self.supposition
+            && **without == *key
+        {
+            return Ok(lookup::nothing(key, origins));
+        }
+        let Answer { value, known } = lookup::lookup(self.facts, key, origins)?;
+        if matches!(known, Known::Uncollected) {
+            self.uncollected.borrow_mut().insert(key.clone());
+        }
+        if !matches!(known, Known::Present(())) && self.hoped(key) && lookup::can_exist(self.facts, key) {
+            return Ok(lookup::hole(key, origins));
+        }
+        Ok(value)
+    }
+
+    fn now(&self) -> i128 {
+        match self.facts.taken() {
+            0 => DEFAULT_NOW,
+            taken => taken,
+        }
+    }
+
+    fn entropy(&self, site: &str, count: u32) -> u64 {
+        // FNV-1a: the same site and count, the same seed.
+        let bytes = site.bytes().chain(count.to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    fn hopes(&self, key: &LookupKey, _path: &str) -> bool {
+        self.hoped(key)
+    }
+}
+
+/// RFC 3339 in UTC (`2026-06-01T03:00:00Z`, a fraction may follow the seconds) in nanoseconds since 1970.
+pub fn parse_time(text: &str) -> Option<i128> {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i128>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    // Days since 1970 by the civil calendar, with years that begin in March.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = y.div_euclid(400);
+    let year_of_era = y - era * 400;
+    let day_of_year = (153 * m + 2) / 5 + day - 1;
+    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+    let fraction =
+        text.get(19..)?.strip_prefix('.').map_or("", |rest| rest.trim_end_matches(|c: char| !c.is_ascii_digit()));
+    let nanos: i128 = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000_000 + nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_count_from_1970() {
+        assert_eq!(parse_time("1970-01-02T00:00:01.5Z"), Some(86_401_500_000_000));
+        assert_eq!(parse_time("2026-01-01T00:00:00Z"), Some(DEFAULT_NOW));
+        assert_eq!(parse_time("yesterday"), None);
+    }
+}
