@@ -1,6 +1,415 @@
-//! Not written yet.
+//! Times: the functions on them, and Go's `time.Time` as templates hold it.
+//!
+//! Zones: UTC, `Local` (which is UTC in a render) and fixed offsets read from texts. A named zone of the IANA database
+//! is treated as unknown, which sprig shows as UTC.
 
-use crate::template::func::FuncDef;
+pub mod civil;
+mod layout;
+mod parse;
+
+use std::any::Any;
+use std::rc::Rc;
+
+use super::{always, durations, pure};
+use crate::base::version::HelmVersion;
+use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
+use crate::value::origin::Origin;
+use crate::value::{IntType, Native, OriginSet, Origins, Repr, Text, Value};
+use civil::{Time, Zone};
+pub use layout::format;
+pub use parse::parse;
+pub(in crate::funcs) use parse::quote;
+
+const TIME: Param = Param::Named("time.Time");
 
 /// This file's part of the function table.
-pub const FUNCS: &[FuncDef] = &[];
+pub const FUNCS: &[FuncDef] = &[
+    FuncDef {
+        name: "now",
+        params: &[],
+        variadic: None,
+        flow: Flow::Deep,
+        effect: Effect::Clock,
+        since: always,
+        run: now,
+        doc: "The time of the render.",
+    },
+    FuncDef {
+        name: "ago",
+        params: &[Param::Any],
+        variadic: None,
+        flow: Flow::Deep,
+        effect: Effect::Clock,
+        since: always,
+        run: ago,
+        doc: "How long ago a time was.",
+    },
+    pure("date", &[Param::Str, Param::Any], Flow::Deep, date, "A time in a layout, in local time."),
+    pure("dateInZone", &[Param::Str, Param::Any, Param::Str], Flow::Deep, date_in_zone, "A time in a layout and zone."),
+    pure(
+        "date_in_zone",
+        &[Param::Str, Param::Any, Param::Str],
+        Flow::Deep,
+        date_in_zone,
+        "A time in a layout and zone.",
+    ),
+    pure("htmlDate", &[Param::Any], Flow::Deep, html_date, "A time as 2006-01-02, in local time."),
+    pure("htmlDateInZone", &[Param::Any, Param::Str], Flow::Deep, html_date_in_zone, "A time as 2006-01-02 in a zone."),
+    pure("dateModify", &[Param::Str, TIME], Flow::Deep, date_modify, "A time moved by a duration."),
+    pure("date_modify", &[Param::Str, TIME], Flow::Deep, date_modify, "A time moved by a duration."),
+    pure("mustDateModify", &[Param::Str, TIME], Flow::Deep, must_date_modify, "A time moved by a duration, or fails."),
+    pure(
+        "must_date_modify",
+        &[Param::Str, TIME],
+        Flow::Deep,
+        must_date_modify,
+        "A time moved by a duration, or fails.",
+    ),
+    pure(
+        "toDate",
+        &[Param::Str, Param::Str],
+        Flow::Deep,
+        to_date,
+        "Reads a time by a layout; the zero time if it cannot.",
+    ),
+    pure("mustToDate", &[Param::Str, Param::Str], Flow::Deep, must_to_date, "Reads a time by a layout, or fails."),
+    pure("unixEpoch", &[TIME], Flow::Deep, unix_epoch, "Seconds since 1970."),
+];
+
+/// The origin of what the clock said to this call.
+pub(super) fn clock(call: &Call<'_>, function: &str) -> OriginSet {
+    let site = format!("{}:{}:{} {function}", call.site.template, call.site.line, call.site.column);
+    call.origins.only(Origin::Clock(site.into()))
+}
+
+/// The time as templates hold it.
+pub fn value(time: Time) -> Value {
+    Value::new(Repr::Native(Rc::new(Moment(time))))
+}
+
+/// The time, if the value is one.
+pub fn known(value: &Value) -> Option<Time> {
+    match value.repr() {
+        Repr::Native(native) => native.as_any().downcast_ref::<Moment>().map(|m| m.0.clone()),
+        _ => None,
+    }
+}
+
+fn current(call: &Call<'_>) -> Time {
+    Time::unix_nanos(call.world.now())
+}
+
+fn text(args: &[Value], index: usize) -> Text {
+    args.get(index).and_then(Value::as_text).cloned().unwrap_or_default()
+}
+
+fn time(args: &[Value], index: usize) -> Result<Time, FuncError> {
+    args.get(index).and_then(known).ok_or_else(|| FuncError::Error("wrong type for value; expected time.Time".into()))
+}
+
+fn now(call: &mut Call<'_>, _: &[Value]) -> Result<Value, FuncError> {
+    let time = Time { monotonic: true, ..current(call) };
+    Ok(value(time).under(clock(call, "now"), call.origins))
+}
+
+fn ago(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let now = current(call);
+    let then = match args.first().map(Value::repr) {
+        Some(Repr::Int(seconds, IntType::Int | IntType::Int64)) => Time::unix(*seconds),
+        _ => args.first().and_then(known).unwrap_or_else(|| now.clone()),
+    };
+    let nanos = i128::from(now.since(&then));
+    let half = if nanos < 0 { -500_000_000 } else { 500_000_000 };
+    let rounded = (nanos + half) / 1_000_000_000 * 1_000_000_000;
+    let rounded = i64::try_from(rounded).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX });
+    Ok(Value::text(durations::text(rounded)).under(clock(call, "ago"), call.origins))
+}
+
+/// A time in a layout and zone; what is no time means now, and then the result depends on the clock.
+fn show(call: &Call<'_>, layout: &Text, date: Option<&Value>, zone: &[u8], function: &str) -> Value {
+    let mut depends = OriginSet::EMPTY;
+    let time = match date.map(Value::repr) {
+        Some(Repr::Int(seconds, IntType::Int | IntType::Int32 | IntType::Int64)) => Time::unix(*seconds),
+        _ => date.and_then(known).unwrap_or_else(|| {
+            depends = clock(call, function);
+            current(call)
+        }),
+    };
+    let zone = if zone == b"Local" { Zone::Local } else { Zone::Utc };
+    Value::text(format(&time.shown_in(zone), layout.bytes())).under(depends, call.origins)
+}
+
+fn date(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(show(call, &text(args, 0), args.get(1), b"Local", "date"))
+}
+
+fn date_in_zone(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(show(call, &text(args, 0), args.get(1), text(args, 2).bytes(), "dateInZone"))
+}
+
+fn html_date(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(show(call, &Text::from("2006-01-02"), args.first(), b"Local", "htmlDate"))
+}
+
+fn html_date_in_zone(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(show(call, &Text::from("2006-01-02"), args.first(), text(args, 1).bytes(), "htmlDateInZone"))
+}
+
+fn date_modify(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let time = time(args, 1)?;
+    Ok(value(durations::parse(text(args, 0).bytes()).map(|nanos| time.plus(nanos)).unwrap_or(time)))
+}
+
+fn must_date_modify(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let nanos = durations::parse(text(args, 0).bytes()).map_err(FuncError::Error)?;
+    Ok(value(time(args, 1)?.plus(nanos)))
+}
+
+fn to_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(value(parse(text(args, 0).bytes(), text(args, 1).bytes()).unwrap_or_else(|_| Time::zero())))
+}
+
+fn must_to_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    parse(text(args, 0).bytes(), text(args, 1).bytes()).map(value).map_err(FuncError::Error)
+}
+
+fn unix_epoch(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    Ok(Value::text(time(args, 0)?.seconds.to_string()))
+}
+
+/// Go's `time.Time`.
+struct Moment(Time);
+
+const METHODS: &[(&str, usize)] = &[
+    ("String", 0),
+    ("Year", 0),
+    ("Month", 0),
+    ("Day", 0),
+    ("Hour", 0),
+    ("Minute", 0),
+    ("Second", 0),
+    ("Nanosecond", 0),
+    ("YearDay", 0),
+    ("Weekday", 0),
+    ("Unix", 0),
+    ("UnixMilli", 0),
+    ("UnixMicro", 0),
+    ("UnixNano", 0),
+    ("UTC", 0),
+    ("Local", 0),
+    ("IsZero", 0),
+    ("Format", 1),
+    ("Add", 1),
+    ("Sub", 1),
+    ("After", 1),
+    ("Before", 1),
+    ("Equal", 1),
+    ("Compare", 1),
+    ("AddDate", 3),
+];
+
+const STRING: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
+
+impl Moment {
+    fn shown(&self) -> Vec<u8> {
+        let mut out = format(&self.0, STRING);
+        if self.0.monotonic {
+            out.extend_from_slice(b" m=+0.050000000");
+        }
+        out
+    }
+}
+
+impl Native for Moment {
+    fn type_name(&self, _: HelmVersion) -> String {
+        "time.Time".into()
+    }
+    fn kind(&self) -> &'static str {
+        "struct"
+    }
+    fn field(&self, _: &str) -> Option<Value> {
+        None
+    }
+    fn has_method(&self, name: &str) -> bool {
+        METHODS.iter().any(|(method, _)| *method == name)
+    }
+
+    fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
+        let (_, want) = METHODS.iter().find(|(m, _)| *m == name).ok_or_else(|| format!("unknown method {name}"))?;
+        if args.len() != *want {
+            return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
+        }
+        let this = &self.0;
+        let parts = this.parts();
+        let wrong = |want: &str| format!("wrong type for value; expected {want}");
+        let other = || args.first().and_then(known).ok_or_else(|| wrong("time.Time"));
+        let number = |index: usize| args.get(index).and_then(Value::as_int).ok_or_else(|| wrong("int"));
+        let nanos = |unit: i128| Value::int64(i64::try_from(this.total_nanos() / unit).unwrap_or(0));
+        Ok(match name {
+            "Year" => Value::int(parts.year),
+            "Month" => named(parts.month, "time.Month", &layout::MONTHS, 1),
+            "Weekday" => named(parts.weekday, "time.Weekday", &layout::WEEKDAYS, 0),
+            "Day" => Value::int(parts.day),
+            "Hour" => Value::int(parts.hour),
+            "Minute" => Value::int(parts.minute),
+            "Second" => Value::int(parts.second),
+            "Nanosecond" => Value::int(this.nanos.into()),
+            "YearDay" => Value::int(parts.year_day),
+            "Unix" => Value::int64(this.seconds),
+            "UnixMilli" => nanos(1_000_000),
+            "UnixMicro" => nanos(1000),
+            "UnixNano" => nanos(1),
+            "UTC" => value(this.shown_in(Zone::Utc)),
+            "Local" => value(this.shown_in(Zone::Local)),
+            "IsZero" => Value::bool(this.total_nanos() == Time::zero().total_nanos()),
+            "Format" => {
+                let layout = args.first().and_then(Value::as_text).ok_or_else(|| wrong("string"))?;
+                Value::text(format(this, layout.bytes()))
+            }
+            "Add" => {
+                let span = args.first().map(|v| (v.as_int(), v.repr()));
+                let nanos = match span {
+                    Some((Some(nanos), _)) => nanos,
+                    Some((None, Repr::Native(native))) => {
+                        native.as_any().downcast_ref::<durations::Duration>().ok_or_else(|| wrong("time.Duration"))?.0
+                    }
+                    _ => return Err(wrong("time.Duration")),
+                };
+                value(this.plus(nanos))
+            }
+            "Sub" => durations::value(this.since(&other()?)),
+            "After" => Value::bool(this.total_nanos() > other()?.total_nanos()),
+            "Before" => Value::bool(this.total_nanos() < other()?.total_nanos()),
+            "Equal" => Value::bool(this.total_nanos() == other()?.total_nanos()),
+            "Compare" => Value::int(this.total_nanos().cmp(&other()?.total_nanos()) as i64),
+            "AddDate" => {
+                let small = |index| number(index).map(|n| n.clamp(-1 << 40, 1 << 40));
+                let date = [parts.year + small(0)?, parts.month + small(1)?, parts.day + small(2)?];
+                let clock = [parts.hour, parts.minute, parts.second];
+                value(Time::from_parts(date, clock, this.nanos, this.zone.clone()))
+            }
+            _ => Value::text(self.shown()),
+        })
+    }
+
+    fn print(&self, _: bool, sharp: bool) -> String {
+        if !sharp {
+            return String::from_utf8_lossy(&self.shown()).into_owned();
+        }
+        let parts = self.0.parts();
+        let month = usize::try_from(parts.month - 1).ok().and_then(|m| layout::MONTHS.get(m)).unwrap_or(&"");
+        let zone = match &self.0.zone {
+            Zone::Utc => "time.UTC".into(),
+            Zone::Local => "time.Local".into(),
+            Zone::Fixed(_, name) => format!("time.Location({})", quote(name.as_bytes())),
+        };
+        format!(
+            "time.Date({}, time.{month}, {}, {}, {}, {}, {}, {zone})",
+            parts.year, parts.day, parts.hour, parts.minute, parts.second, self.0.nanos
+        )
+    }
+
+    fn data(&self) -> Option<Value> {
+        Some(Value::text(format(&self.0, b"2006-01-02T15:04:05.999999999Z07:00")))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A month or weekday: a number that prints its name.
+struct Named {
+    number: i64,
+    ty: &'static str,
+    name: &'static str,
+}
+
+fn named(number: i64, ty: &'static str, names: &[&'static str], first: i64) -> Value {
+    let name = usize::try_from(number - first).ok().and_then(|at| names.get(at)).copied().unwrap_or("");
+    Value::new(Repr::Native(Rc::new(Named { number, ty, name })))
+}
+
+impl Native for Named {
+    fn type_name(&self, _: HelmVersion) -> String {
+        self.ty.into()
+    }
+    fn kind(&self) -> &'static str {
+        "int"
+    }
+    fn field(&self, _: &str) -> Option<Value> {
+        None
+    }
+    fn has_method(&self, name: &str) -> bool {
+        name == "String"
+    }
+    fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
+        if !args.is_empty() {
+            return Err(format!("wrong number of args for {name}: want 0 got {}", args.len()));
+        }
+        Ok(Value::text(self.name))
+    }
+    fn print(&self, _: bool, sharp: bool) -> String {
+        if sharp { self.number.to_string() } else { self.name.into() }
+    }
+    fn data(&self) -> Option<Value> {
+        Some(Value::int(self.number))
+    }
+    fn truth(&self) -> bool {
+        self.number != 0
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(layout: &str, text: &str) -> Result<String, String> {
+        let time = parse(layout.as_bytes(), text.as_bytes())?;
+        Ok(String::from_utf8(Moment(time).shown()).unwrap())
+    }
+
+    #[test]
+    fn times_are_read_by_layouts_as_go_does() {
+        for (layout, text, shown) in [
+            ("2006-01-02", "2017-12-31", "2017-12-31 00:00:00 +0000 UTC"),
+            ("2006-01-02T15:04:05Z07:00", "2017-12-31T10:11:12+02:00", "2017-12-31 10:11:12 +0200 +0200"),
+            ("2006-01-02T15:04:05Z07:00", "2017-12-31T10:11:12.5Z", "2017-12-31 10:11:12.5 +0000 UTC"),
+            ("2006-01-02 MST", "2017-12-31 CET", "2017-12-31 00:00:00 +0000 CET"),
+            ("15:04:05.000", "10:11:12.345", "0000-01-01 10:11:12.345 +0000 UTC"),
+            ("Jan _2 3PM 06", "feb  3 12AM 70", "1970-02-03 00:00:00 +0000 UTC"),
+            ("2006 002", "2024 366", "2024-12-31 00:00:00 +0000 UTC"),
+            ("Monday, 2 January 2006", "Friday, 14 July 2017", "2017-07-14 00:00:00 +0000 UTC"),
+        ] {
+            assert_eq!(read(layout, text).as_deref(), Ok(shown), "{layout}");
+        }
+    }
+
+    #[test]
+    fn bad_times_are_refused_in_gos_words() {
+        for (layout, text, fault) in [
+            ("2006-01-02", "bad", "parsing time \"bad\" as \"2006-01-02\": cannot parse \"bad\" as \"2006\""),
+            ("2006-01-02", "2017-13-31", "parsing time \"2017-13-31\": month out of range"),
+            ("2006-01-02", "2017-02-29", "parsing time \"2017-02-29\": day out of range"),
+            ("2006-01-02", "2017-02-28 x", "parsing time \"2017-02-28 x\": extra text: \" x\""),
+            ("2006-01-02", "2017/01", "parsing time \"2017/01\" as \"2006-01-02\": cannot parse \"/01\" as \"-\""),
+            ("15:04", "25:00", "parsing time \"25:00\": hour out of range"),
+        ] {
+            assert_eq!(read(layout, text), Err(fault.into()));
+        }
+    }
+
+    #[test]
+    fn times_are_shown_in_layouts_as_go_does() {
+        let layout =
+            b"Mon Jan _2 15:04:05.000 2006 MST -0700 PM pm 002 06 1 2 3 4 5 Monday January Z07:00 .999 __2 Januar Mond";
+        let shown = format(&Time::unix(1_500_000_000), layout);
+        assert_eq!(
+            String::from_utf8(shown).unwrap(),
+            "Fri Jul 14 02:40:00.000 2017 UTC +0000 AM am 195 17 7 14 2 40 0 Friday July Z  195 Januar Mond"
+        );
+    }
+}
