@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use super::{goquote, pure};
+use super::pure;
 use crate::base::version::{HelmVersion, Quirk};
+use crate::codec::goquote;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use crate::value::{Native, Origins, Repr, Value};
 

@@ -92,7 +92,7 @@ fn digit32(byte: u8) -> Option<u64> {
 }
 
 /// Padded standard base 64 with line breaks anywhere; the error is the offset that Go reports.
-fn decode64(input: &[u8]) -> Result<Vec<u8>, usize> {
+pub(super) fn decode64(input: &[u8]) -> Result<Vec<u8>, usize> {
     let mut out = Vec::with_capacity(input.len() / 4 * 3);
     let skip_breaks = |at: usize| input[at..].iter().position(|b| !is_break(*b)).map_or(input.len(), |n| at + n);
     let mut at = 0;

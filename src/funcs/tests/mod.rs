@@ -1,7 +1,7 @@
 //! Every function against results recorded from Helm 3.17 and 4.2, which agree on all of them.
 
 mod conversions;
-mod engine;
+pub(in crate::funcs) mod engine;
 mod limits;
 mod lists;
 mod maps;
