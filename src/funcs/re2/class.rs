@@ -142,7 +142,7 @@ const CATEGORIES: &[&str] = &[
 thread_local! {
     /// Tables that were asked for: building one means looking at every character.
     static TABLES: RefCell<HashMap<String, Option<Rc<Ranges>>>> = RefCell::default();
-    static ORBITS: RefCell<Option<Rc<BTreeMap<u32, Vec<u32>>>>> = const { RefCell::new(None) };
+    static ORBITS: RefCell<Option<Rc<Orbits>>> = const { RefCell::new(None) };
 }
 
 /// The planes that have characters one by one; above them are tags, then private use throughout.
@@ -199,8 +199,11 @@ fn one(mut mapped: impl Iterator<Item = char>, c: char) -> char {
     }
 }
 
+/// Members by member.
+type Orbits = BTreeMap<u32, Vec<u32>>;
+
 /// Every group of characters that are equal without regard to case, by member.
-fn orbits() -> Rc<BTreeMap<u32, Vec<u32>>> {
+fn orbits() -> Rc<Orbits> {
     ORBITS.with_borrow_mut(|slot| {
         slot.get_or_insert_with(|| {
             let mut groups: BTreeMap<char, Vec<u32>> = BTreeMap::new();
