@@ -38,6 +38,32 @@ fn scientific(out: &mut String, digits: &str, exponent: i32, min_width: usize) {
     out.push_str(&format!("e{sign}{:0min_width$}", exponent.unsigned_abs()));
 }
 
+/// The shortest digits that read back as the number, as `d.ddde±x`. Where two such decimals are equally near, Go takes
+/// the one with the even last digit, and Rust the upper one.
+pub fn shortest(value: f64) -> String {
+    let shown = format!("{value:e}");
+    let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
+    let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    // Decimals of up to 15 digits are numbers of their own each.
+    if places < 15 || !mantissa.ends_with(['1', '3', '5', '7', '9']) {
+        return shown;
+    }
+    let mut even = mantissa.as_bytes().to_vec();
+    if let Some(last) = even.last_mut() {
+        *last -= 1;
+    }
+    let exact = format!("{value:.*e}", places + 60);
+    let tie = exact
+        .as_bytes()
+        .strip_prefix(&even[..])
+        .and_then(|rest| rest.strip_prefix(b"5"))
+        .is_some_and(|rest| rest.iter().take_while(|b| **b != b'e').all(|b| *b == b'0'));
+    match String::from_utf8(even) {
+        Ok(even) if tie => format!("{even}e{exponent}"),
+        _ => shown,
+    }
+}
+
 fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("NaN")
@@ -64,7 +90,7 @@ fn general(exponential: &str, limit: i32) -> String {
 
 /// Go's `%v` and `strconv.FormatFloat(v, 'g', -1, 64)`: plain from 1e-4 up to below 1e6 (F-118), e.g. `1.5e+06`.
 pub fn g(value: f64) -> String {
-    special(value).map_or_else(|| general(&format!("{value:e}"), 6), str::to_owned)
+    special(value).map_or_else(|| general(&shortest(value), 6), str::to_owned)
 }
 
 /// The same in single precision, as float keys are spelled (F-44b).
@@ -78,7 +104,7 @@ pub fn f(value: f64) -> String {
     if let Some(word) = special(value) {
         return word.to_owned();
     }
-    let (negative, digits, exponent) = digits(&format!("{value:e}"));
+    let (negative, digits, exponent) = digits(&shortest(value));
     let mut out = if negative { "-".to_owned() } else { String::new() };
     plain(&mut out, &digits, exponent);
     out
@@ -89,7 +115,7 @@ pub fn json(value: f64) -> Option<String> {
     if !value.is_finite() {
         return None;
     }
-    let (negative, digits, exponent) = digits(&format!("{value:e}"));
+    let (negative, digits, exponent) = digits(&shortest(value));
     let mut out = String::with_capacity(24);
     if negative {
         out.push('-');
@@ -115,6 +141,9 @@ mod tests {
             (123456.5, "123456.5", "123456.5"),
             (1234567.5, "1.2345675e+06", "1234567.5"),
             (1e20, "1e+20", "100000000000000000000"),
+            (730231477294808.25, "7.302314772948082e+14", "730231477294808.2"),
+            (730231477294808.75, "7.302314772948088e+14", "730231477294808.8"),
+            (219249792550880.625, "2.1924979255088062e+14", "219249792550880.62"),
             (1e21, "1e+21", "1e+21"),
             (1e-7, "1e-07", "1e-7"),
             (-0.0, "-0", "-0"),

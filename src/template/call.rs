@@ -8,7 +8,7 @@ use super::eval::{Exec, Run, Scope};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
 use super::gate::Place;
 use crate::value::origin::Origin;
-use crate::value::{IntType, ListType, OriginSet, Repr, Value};
+use crate::value::{IntType, ListType, MapType, OriginSet, Repr, Value};
 
 /// The node that a call is: its position and how it prints.
 pub(super) type CallNode<'n> = (u32, &'n dyn std::fmt::Display);
@@ -243,10 +243,17 @@ impl Run<'_> {
         let fits = match (want, value.repr()) {
             (Param::Any | Param::Reflect, _) | (_, Repr::Hole(_)) => true,
             (Param::Map | Param::List | Param::Strings, Repr::Nil) if no_value => true,
-            (Param::Str, Repr::Str(_))
-            | (Param::Bool, Repr::Bool(_))
-            | (Param::Float, Repr::Float(_))
-            | (Param::Map, Repr::Map(_)) => true,
+            (Param::Str, Repr::Str(_)) | (Param::Bool, Repr::Bool(_)) | (Param::Float, Repr::Float(_)) => true,
+            (Param::Map, Repr::Map(map)) => match map.ty() {
+                MapType::Any => true,
+                MapType::Str => false,
+                // A named map type loses its name on the way into the function.
+                MapType::Values => {
+                    let mut plain = Value::new(Repr::Map(map.plain()));
+                    (plain.origins, plain.at) = (value.origins, value.at);
+                    return Ok(plain);
+                }
+            },
             (Param::Int, Repr::Int(_, IntType::Int)) | (Param::Int64, Repr::Int(_, IntType::Int64)) => true,
             (Param::List, Repr::List(list)) => matches!(list.ty, ListType::Any | ListType::Nil),
             (Param::Strings, Repr::List(list)) => list.ty == ListType::Str,

@@ -81,10 +81,8 @@ pub enum ListType {
 
 /// A shared, mutable map with string keys, iterated in byte order of the keys.
 #[derive(Clone)]
-pub struct Map(Rc<MapData>);
-
-struct MapData {
-    entries: RefCell<BTreeMap<Text, Value>>,
+pub struct Map {
+    entries: Rc<RefCell<BTreeMap<Text, Value>>>,
     ty: MapType,
 }
 
@@ -336,7 +334,7 @@ impl Value {
             Repr::List(list) if Rc::strong_count(list) == 1 || seen.insert(Rc::as_ptr(list).cast()) => {
                 list.items.iter().for_each(|v| v.collect_origins(sets, seen, depth + 1));
             }
-            Repr::Map(map) if Rc::strong_count(&map.0) == 1 || seen.insert(Rc::as_ptr(&map.0).cast()) => {
+            Repr::Map(map) if Rc::strong_count(&map.entries) == 1 || seen.insert(Rc::as_ptr(&map.entries).cast()) => {
                 map.entries().iter().for_each(|(key, v)| {
                     sets.extend(key.marks().iter().map(|m| m.origins));
                     v.collect_origins(sets, seen, depth + 1);
@@ -395,22 +393,22 @@ impl fmt::Debug for Value {
 impl Map {
     /// A map of that type.
     pub fn new(entries: BTreeMap<Text, Value>, ty: MapType) -> Self {
-        Map(Rc::new(MapData { entries: RefCell::new(entries), ty }))
+        Map { entries: Rc::new(RefCell::new(entries)), ty }
     }
 
     /// The Go type.
     pub fn ty(&self) -> MapType {
-        self.0.ty
+        self.ty
     }
 
     /// The entries, in byte order of the keys. Hold it only while nothing writes.
     pub fn entries(&self) -> Ref<'_, BTreeMap<Text, Value>> {
-        self.0.entries.borrow()
+        self.entries.borrow()
     }
 
     /// The entries for writing. Hold it only while nothing reads.
     pub fn entries_mut(&self) -> RefMut<'_, BTreeMap<Text, Value>> {
-        self.0.entries.borrow_mut()
+        self.entries.borrow_mut()
     }
 
     /// The value of a key.
@@ -433,8 +431,13 @@ impl Map {
         self.entries().is_empty()
     }
 
+    /// The same shared map as a `map[string]interface {}`, which Go makes of a named type in passing.
+    pub fn plain(&self) -> Map {
+        Map { entries: self.entries.clone(), ty: MapType::Any }
+    }
+
     /// Whether both are the same shared map.
     pub fn same(&self, other: &Map) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.entries, &other.entries)
     }
 }
