@@ -236,7 +236,7 @@ impl Decimal {
         if !value.is_finite() {
             return panic(format!("Cannot create a Decimal from {}", crate::codec::float::g(value)));
         }
-        let shown = format!("{value:e}");
+        let shown = crate::codec::float::shortest(value);
         let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
         let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i64);
         let digits = mantissa.replace('.', "").parse().unwrap_or_default();
