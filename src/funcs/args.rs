@@ -79,7 +79,7 @@ pub fn items(value: &Value) -> Option<Cow<'_, [Value]>> {
 }
 
 /// Go's `strval`: a string as it is, bytes as a string, anything else as `%v` prints it.
-pub fn strval(call: &Call<'_>, value: &Value) -> Result<Text, FuncError> {
+pub fn strval(call: &mut Call<'_>, value: &Value) -> Result<Text, FuncError> {
     match value.repr() {
         Repr::List(list) if list.ty == ListType::Byte => {
             let bytes: Vec<u8> = list.items.iter().map(|b| b.as_int().unwrap_or(0) as u8).collect();
@@ -90,13 +90,33 @@ pub fn strval(call: &Call<'_>, value: &Value) -> Result<Text, FuncError> {
 }
 
 /// What `%v` prints, with marks.
-pub fn show(call: &Call<'_>, value: &Value) -> Result<Text, FuncError> {
+pub fn show(call: &mut Call<'_>, value: &Value) -> Result<Text, FuncError> {
     let shown = match value.repr() {
         Repr::Str(text) => owned(text, value.origins, call.origins),
-        _ => print::go_v_text(value, call.helm, call.origins),
+        _ => {
+            walkable(call, value)?;
+            print::go_v_text(value, call.helm, call.origins)
+        }
     };
     room(shown.len())?;
     Ok(shown)
+}
+
+/// Takes a step for everything inside a value that is about to be written. Maps may hold a map twice, level by level:
+/// such a value takes forever to write, and ends the render here.
+pub fn walkable(call: &mut Call<'_>, value: &Value) -> Result<(), FuncError> {
+    fn walk(call: &mut Call<'_>, value: &Value, depth: usize) -> Result<(), FuncError> {
+        call.engine.step()?;
+        if depth > crate::value::MAX_DEPTH {
+            return Ok(());
+        }
+        match value.repr() {
+            Repr::List(list) => list.items.iter().try_for_each(|item| walk(call, item, depth + 1)),
+            Repr::Map(map) => map.entries().values().try_for_each(|item| walk(call, item, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+    walk(call, value, 0)
 }
 
 /// The text with marks for everything its value depends on.

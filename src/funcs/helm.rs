@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::args::{any, is_hole, made, stamp, text};
+use super::args::{any, is_hole, made, stamp, text, walkable};
 use super::{always, pure};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{json, toml, yaml};
@@ -143,12 +143,14 @@ fn get_host_by_name(_: &mut Call<'_>, _: &[Value]) -> Out {
 type Writer = fn(&Value, &Origins) -> Result<Text, String>;
 
 /// Writes, or nothing.
-fn written(call: &Call<'_>, args: &[Value], writer: Writer) -> Out {
+fn written(call: &mut Call<'_>, args: &[Value], writer: Writer) -> Out {
+    walkable(call, any(args, 0))?;
     made(call, writer(any(args, 0), call.origins).unwrap_or_default())
 }
 
 /// Writes, or fails.
-fn must_write(call: &Call<'_>, args: &[Value], writer: Writer) -> Out {
+fn must_write(call: &mut Call<'_>, args: &[Value], writer: Writer) -> Out {
+    walkable(call, any(args, 0))?;
     made(call, writer(any(args, 0), call.origins).map_err(FuncError::Error)?)
 }
 
@@ -168,11 +170,13 @@ fn to_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
     if any(args, 0).is_nil() {
         return must_to_toml(call, args);
     }
+    walkable(call, any(args, 0))?;
     let written = toml::emit(any(args, 0), call.helm, call.origins).unwrap_or_else(Text::from);
     made(call, written)
 }
 
 fn must_to_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
+    walkable(call, any(args, 0))?;
     made(call, toml::emit(any(args, 0), call.helm, call.origins).map_err(FuncError::Panic)?)
 }
 

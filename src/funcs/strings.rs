@@ -408,7 +408,7 @@ fn split_list(call: &mut Call<'_>, args: &[Value]) -> Out {
 }
 
 /// The elements of a list as strings, nil left out; anything else as one string, nil as none.
-pub(super) fn each_as_text(call: &Call<'_>, value: &Value) -> Result<Vec<Text>, FuncError> {
+pub(super) fn each_as_text(call: &mut Call<'_>, value: &Value) -> Result<Vec<Text>, FuncError> {
     match items(value) {
         Some(_) if matches!(value.repr(), Repr::List(list) if list.ty == ListType::Byte) => {
             let Some(list) = value.as_list() else { return Ok(Vec::new()) };

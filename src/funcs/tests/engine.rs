@@ -33,13 +33,17 @@ impl World for NoWorld {
 
 const HELM: HelmVersion = HelmVersion { number: (4, 2, 2), go: 26, embedded: false };
 
+thread_local! {
+    static TABLE: Rc<FuncTable> = Rc::new(FuncTable::new(super::super::all(), HELM));
+}
+
 fn templates() -> TemplateSet {
-    TemplateSet::new(Rc::new(FuncTable::new(super::super::all(), HELM)))
+    TemplateSet::new(TABLE.with(Rc::clone))
 }
 
 /// Calls a function by itself, under a branch that depends on `context`. Nothing is joined to the result.
 pub fn call_under(name: &str, args: &[Value], origins: &Origins, context: OriginSet) -> Result<Value, FuncError> {
-    let def = super::super::all().find(|def| def.name == name).unwrap_or_else(|| panic!("no function {name}"));
+    let def = TABLE.with(|table| table.get(name)).unwrap_or_else(|| panic!("no function {name}"));
     let site = Site { template: "t.yaml", line: 1, column: 0 };
     let (budget, options) = (Budget::default(), Options::default());
     let mut run = Run::new(Rc::new(templates()), &NoWorld, origins, &budget, &options);
