@@ -180,32 +180,33 @@ fn unix_epoch(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
 /// Go's `time.Time`.
 struct Moment(Time);
 
-const METHODS: &[(&str, usize)] = &[
-    ("String", 0),
-    ("Year", 0),
-    ("Month", 0),
-    ("Day", 0),
-    ("Hour", 0),
-    ("Minute", 0),
-    ("Second", 0),
-    ("Nanosecond", 0),
-    ("YearDay", 0),
-    ("Weekday", 0),
-    ("Unix", 0),
-    ("UnixMilli", 0),
-    ("UnixMicro", 0),
-    ("UnixNano", 0),
-    ("UTC", 0),
-    ("Local", 0),
-    ("IsZero", 0),
-    ("Format", 1),
-    ("Add", 1),
-    ("Sub", 1),
-    ("After", 1),
-    ("Before", 1),
-    ("Equal", 1),
-    ("Compare", 1),
-    ("AddDate", 3),
+/// Methods and the types of their parameters.
+const METHODS: &[(&str, &[&str])] = &[
+    ("String", &[]),
+    ("Year", &[]),
+    ("Month", &[]),
+    ("Day", &[]),
+    ("Hour", &[]),
+    ("Minute", &[]),
+    ("Second", &[]),
+    ("Nanosecond", &[]),
+    ("YearDay", &[]),
+    ("Weekday", &[]),
+    ("Unix", &[]),
+    ("UnixMilli", &[]),
+    ("UnixMicro", &[]),
+    ("UnixNano", &[]),
+    ("UTC", &[]),
+    ("Local", &[]),
+    ("IsZero", &[]),
+    ("Format", &["string"]),
+    ("Add", &["time.Duration"]),
+    ("Sub", &["time.Time"]),
+    ("After", &["time.Time"]),
+    ("Before", &["time.Time"]),
+    ("Equal", &["time.Time"]),
+    ("Compare", &["time.Time"]),
+    ("AddDate", &["int", "int", "int"]),
 ];
 
 const STRING: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
@@ -233,11 +234,14 @@ impl Native for Moment {
     fn has_method(&self, name: &str) -> bool {
         METHODS.iter().any(|(method, _)| *method == name)
     }
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        METHODS.iter().find(|(method, _)| *method == name).map(|(_, params)| *params)
+    }
 
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
         let (_, want) = METHODS.iter().find(|(m, _)| *m == name).ok_or_else(|| format!("unknown method {name}"))?;
-        if args.len() != *want {
-            return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
+        if args.len() != want.len() {
+            return Err(format!("wrong number of args for {name}: want {} got {}", want.len(), args.len()));
         }
         let this = &self.0;
         let parts = this.parts();
@@ -343,6 +347,9 @@ impl Native for Named {
     fn has_method(&self, name: &str) -> bool {
         name == "String"
     }
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        (name == "String").then_some(&[])
+    }
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
         if !args.is_empty() {
             return Err(format!("wrong number of args for {name}: want 0 got {}", args.len()));
@@ -410,6 +417,55 @@ mod tests {
         assert_eq!(
             String::from_utf8(shown).unwrap(),
             "Fri Jul 14 02:40:00.000 2017 UTC +0000 AM am 195 17 7 14 2 40 0 Friday July Z  195 Januar Mond"
+        );
+    }
+
+    #[test]
+    fn templates_get_what_helm_gives_them() {
+        use crate::funcs::tests::engine::render;
+        const DAY: &str = "(toDate \"2006-01-02\" \"2017-12-31\")";
+        for (template, result) in [
+            (
+                "{{ now | typeOf }} {{ now | kindOf }} {{ now.Unix | typeOf }} {{ now.Weekday | typeOf }}",
+                "time.Time struct int64 time.Weekday",
+            ),
+            (
+                "{{ DAY }} {{ DAY | toJson }} {{ DAY | quote }}",
+                "2017-12-31 00:00:00 +0000 UTC \\\"2017-12-31T00:00:00Z\\\" \\\"2017-12-31 00:00:00 +0000 UTC\\\"",
+            ),
+            ("{{ toDate \"2006-01-02\" \"bad\" }}", "0001-01-01 00:00:00 +0000 UTC"),
+            (
+                "{{ date \"2006\" \"x\" }} {{ htmlDate 86400 }} {{ dateInZone \"15:04 MST\" 0 \"Nowhere/X\" }}",
+                "1970 1970-01-02 00:00 UTC",
+            ),
+            (
+                "{{ dateModify \"-1.5h\" DAY }} {{ dateModify \"x\" DAY }}",
+                "2017-12-30 22:30:00 +0000 UTC 2017-12-31 00:00:00 +0000 UTC",
+            ),
+            (
+                "{{ unixEpoch DAY }} {{ DAY.Format \"Jan\" }} {{ DAY.AddDate 0 1 1 }} {{ DAY.YearDay }} {{ DAY.Month }}",
+                "1514678400 Dec 2018-02-01 00:00:00 +0000 UTC 365 December",
+            ),
+            ("{{ DAY.Sub (dateModify \"-24h\" DAY) }} {{ DAY.After now }}", "24h0m0s true"),
+            (
+                "{{ printf \"%#v %T %d\" DAY DAY DAY.Month }}",
+                "time.Date(2017, time.December, 31, 0, 0, 0, 0, time.Local) time.Time 12",
+            ),
+            (
+                "{{ duration \"90\" }} {{ duration 90 }} {{ duration 3.5 }} {{ duration \"x\" }} {{ duration (int64 -90) }}",
+                "1m30s 0s 0s 0s -1m30s",
+            ),
+            (
+                "{{ range list \"2h10m5s\" \"2400h\" \"x\" 5 \"-400h\" \"1h\" }}{{ durationRound . }} {{ end }}",
+                "2h 3mo 0s 0s 16d 60m ",
+            ),
+            ("{{ ago 0 }}", "0s"),
+        ] {
+            assert_eq!(render(&template.replace("DAY", DAY)), format!("\"{result}\""), "{template}");
+        }
+        assert_eq!(
+            render(&"{{ mustDateModify \"x\" DAY }}".replace("DAY", DAY)),
+            "ERR mustDateModify: time: invalid duration \"x\""
         );
     }
 }

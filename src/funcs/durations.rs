@@ -54,17 +54,18 @@ pub fn value(nanos: i64) -> Value {
 #[derive(Debug, Clone, Copy)]
 pub struct Duration(pub i64);
 
-const METHODS: &[(&str, usize)] = &[
-    ("String", 0),
-    ("Seconds", 0),
-    ("Minutes", 0),
-    ("Hours", 0),
-    ("Milliseconds", 0),
-    ("Microseconds", 0),
-    ("Nanoseconds", 0),
-    ("Abs", 0),
-    ("Round", 1),
-    ("Truncate", 1),
+/// Methods and the types of their parameters.
+const METHODS: &[(&str, &[&str])] = &[
+    ("String", &[]),
+    ("Seconds", &[]),
+    ("Minutes", &[]),
+    ("Hours", &[]),
+    ("Milliseconds", &[]),
+    ("Microseconds", &[]),
+    ("Nanoseconds", &[]),
+    ("Abs", &[]),
+    ("Round", &["time.Duration"]),
+    ("Truncate", &["time.Duration"]),
 ];
 
 impl Native for Duration {
@@ -80,10 +81,13 @@ impl Native for Duration {
     fn has_method(&self, name: &str) -> bool {
         METHODS.iter().any(|(method, _)| *method == name)
     }
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        METHODS.iter().find(|(method, _)| *method == name).map(|(_, params)| *params)
+    }
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
         let (_, want) = METHODS.iter().find(|(m, _)| *m == name).ok_or_else(|| format!("unknown method {name}"))?;
-        if args.len() != *want {
-            return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
+        if args.len() != want.len() {
+            return Err(format!("wrong number of args for {name}: want {} got {}", want.len(), args.len()));
         }
         let other = || {
             args.first()

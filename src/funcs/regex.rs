@@ -72,7 +72,11 @@ fn compiled(args: &[Value], report: Report) -> Result<(std::rc::Rc<re2::Regex>, 
     Ok((regex, text(args, 1)))
 }
 
+/// Nothing found is Go's nil slice, which JSON and YAML write as `null`.
 fn strings(items: Vec<Text>) -> Value {
+    if items.is_empty() {
+        return Value::typed_list(Vec::new(), ListType::Nil);
+    }
     Value::typed_list(items.into_iter().map(Value::text).collect(), ListType::Str)
 }
 
@@ -113,4 +117,49 @@ fn split(args: &[Value], report: Report) -> Result<Value, FuncError> {
 
 fn quote_meta(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
     Ok(Value::text(re2::quote_meta(&text(args, 0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::tests::engine::render;
+
+    #[test]
+    fn bad_patterns_fail_as_each_variant_does() {
+        for (template, result) in [
+            ("{{ regexMatch \"[\" \"a\" }}", "\"false\""),
+            ("{{ mustRegexMatch \"[\" \"a\" }}", "ERR mustRegexMatch: error parsing regexp: missing closing ]: `[`"),
+            (
+                "{{ regexFind \"[\" \"a\" }}",
+                "ERR regexFind: regexp: Compile(`[`): error parsing regexp: missing closing ]: `[`",
+            ),
+            (
+                "{{ regexSplit \"`[\" \"a\" -1 }}",
+                "ERR regexSplit: regexp: Compile(\"`[\"): error parsing regexp: missing closing ]: `[`",
+            ),
+        ] {
+            assert_eq!(render(template), result);
+        }
+    }
+
+    #[test]
+    fn matches_come_as_texts_and_lists() {
+        for (template, result) in [
+            (
+                "{{ regexFindAll \"[a-z]+\" \"ab 1 cd e\" 2 }} {{ regexFindAll \"x\" \"a\" -1 | toJson }}",
+                "[ab cd] null",
+            ),
+            ("{{ regexFind \"x\" \"a\" }}|{{ regexFind \"b.\" \"abc\" }}", "|bc"),
+            (
+                "{{ regexReplaceAll \"a(x*)b\" \"-axxb-\" \"${1}W\" }} {{ regexReplaceAllLiteral \"b\" \"abc\" \"$0\" }}",
+                "-xxW- a$0c",
+            ),
+            (
+                "{{ regexSplit \"z+\" \"pizza\" -1 | toJson }} {{ regexSplit \"z\" \"pizza\" 0 }}",
+                "[\\\"pi\\\",\\\"a\\\"] []",
+            ),
+            ("{{ regexQuoteMeta \"1.2.3\" }}", "1\\\\.2\\\\.3"),
+        ] {
+            assert_eq!(render(template), format!("\"{result}\""), "{template}");
+        }
+    }
 }

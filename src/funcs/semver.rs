@@ -63,39 +63,42 @@ struct SemVer {
     helm: HelmVersion,
 }
 
+/// A method and the types of its parameters.
+type Method = (&'static str, &'static [&'static str]);
+
 /// Methods that exist on both the value and the pointer.
-const VALUE_METHODS: &[(&str, usize)] = &[
-    ("String", 0),
-    ("Major", 0),
-    ("Minor", 0),
-    ("Patch", 0),
-    ("Prerelease", 0),
-    ("Metadata", 0),
-    ("IncPatch", 0),
-    ("IncMinor", 0),
-    ("IncMajor", 0),
-    ("SetPrerelease", 1),
-    ("SetMetadata", 1),
-    ("MarshalJSON", 0),
-    ("MarshalText", 0),
-    ("Value", 0),
+const VALUE_METHODS: &[Method] = &[
+    ("String", &[]),
+    ("Major", &[]),
+    ("Minor", &[]),
+    ("Patch", &[]),
+    ("Prerelease", &[]),
+    ("Metadata", &[]),
+    ("IncPatch", &[]),
+    ("IncMinor", &[]),
+    ("IncMajor", &[]),
+    ("SetPrerelease", &["string"]),
+    ("SetMetadata", &["string"]),
+    ("MarshalJSON", &[]),
+    ("MarshalText", &[]),
+    ("Value", &[]),
 ];
 
 /// Methods that need the pointer.
-const POINTER_METHODS: &[(&str, usize)] = &[
-    ("Original", 0),
-    ("LessThan", 1),
-    ("LessThanEqual", 1),
-    ("GreaterThan", 1),
-    ("GreaterThanEqual", 1),
-    ("Equal", 1),
-    ("Compare", 1),
+const POINTER_METHODS: &[Method] = &[
+    ("Original", &[]),
+    ("LessThan", &["*semver.Version"]),
+    ("LessThanEqual", &["*semver.Version"]),
+    ("GreaterThan", &["*semver.Version"]),
+    ("GreaterThanEqual", &["*semver.Version"]),
+    ("Equal", &["*semver.Version"]),
+    ("Compare", &["*semver.Version"]),
 ];
 
 impl SemVer {
-    fn arity(&self, name: &str) -> Option<usize> {
+    fn parameters(&self, name: &str) -> Option<&'static [&'static str]> {
         let pointer: &[_] = if self.pointer { POINTER_METHODS } else { &[] };
-        VALUE_METHODS.iter().chain(pointer).find(|(method, _)| *method == name).map(|(_, arity)| *arity)
+        VALUE_METHODS.iter().chain(pointer).find(|(method, _)| *method == name).map(|(_, params)| *params)
     }
 
     fn derived(&self, version: Version) -> Value {
@@ -122,12 +125,16 @@ impl Native for SemVer {
     }
 
     fn has_method(&self, name: &str) -> bool {
-        self.arity(name).is_some()
+        self.parameters(name).is_some()
+    }
+
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        self.parameters(name)
     }
 
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let want = self.arity(name).ok_or_else(|| format!("unknown method {name}"))?;
+        let want = self.parameters(name).ok_or_else(|| format!("unknown method {name}"))?.len();
         if args.len() != want {
             return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
         }
@@ -197,5 +204,49 @@ impl Native for SemVer {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::tests::engine::render;
+
+    #[test]
+    fn templates_get_what_helm_gives_them() {
+        for (template, result) in [
+            ("{{ semver \"1.2.3-alpha.1+123\" }} {{ (semver \"1.2.3\").Major | typeOf }}", "1.2.3-alpha.1+123 uint64"),
+            (
+                "{{ semver \"1\" | typeOf }} {{ semver \"1\" | kindOf }} {{ (semver \"v1\").Original }}",
+                "*semver.Version ptr v1",
+            ),
+            ("{{ semver \"1\" | toJson }} {{ toYaml (dict \"a\" (semver \"1+4\")) }}", "\\\"1.0.0\\\" a: 1.0.0+4"),
+            (
+                "{{ (semver \"1.2.3\").Compare (semver \"1.2.4\") }} {{ (semver \"1.2.3\").IncMinor | typeOf }}",
+                "-1 semver.Version",
+            ),
+            (
+                "{{ ((semver \"1.2.3\").IncMinor).String }} {{ (semver \"1.2.3\").SetMetadata \"abc\" }}",
+                "1.3.0 1.2.3+abc",
+            ),
+            (
+                "{{ with semver \"v1.2.3-b.1+x\" }}{{ .Minor }} {{ .Patch }} {{ .Prerelease }} {{ .Metadata }} {{ . }}{{ end }}",
+                "2 3 b.1 x 1.2.3-b.1+x",
+            ),
+            ("{{ (semver \"1.2.3\").Equal (semver \"v1.2.3\") }} {{ semverCompare \"^1.2\" \"v1.9\" }}", "true true"),
+            (
+                "{{ printf \"%#v\" (semver \"1\") }}",
+                "&semver.Version{major:0x1, minor:0x0, patch:0x0, pre:\\\"\\\", metadata:\\\"\\\", original:\\\"1\\\"}",
+            ),
+        ] {
+            assert_eq!(render(template), format!("\"{result}\""), "{template}");
+        }
+        for (template, error) in [
+            ("{{ (semver \"1.2.3\").SetMetadata \"a bc\" }}", "ERR SetMetadata: invalid metadata string"),
+            ("{{ semver \"x\" }}", "ERR semver: invalid semantic version"),
+            ("{{ (semver \"1.2.3\").Major 1 }}", "ERR wrong number of args for Major: want 0 got 1"),
+            ("{{ (semver \"1.2.3\").Foo }}", "ERR can't evaluate field Foo in type *semver.Version"),
+        ] {
+            assert_eq!(render(template), error);
+        }
     }
 }

@@ -134,8 +134,11 @@ fn chunk_at(rest: &[u8]) -> Option<(usize, Chunk)> {
     SPELLINGS.iter().find(|(text, _)| rest.starts_with(text.as_bytes())).map(|(text, chunk)| (text.len(), *chunk))
 }
 
+/// What stands before the first element, the element with its spelling, and the rest.
+pub(super) type Split<'a> = (&'a [u8], Option<(Chunk, &'a [u8])>, &'a [u8]);
+
 /// Splits a layout at its first element: what stands before it, the element with its spelling, and the rest.
-pub(super) fn next_chunk(layout: &[u8]) -> (&[u8], Option<(Chunk, &[u8])>, &[u8]) {
+pub(super) fn next_chunk(layout: &[u8]) -> Split<'_> {
     for at in 0..layout.len() {
         let (before, rest) = layout.split_at(at);
         if let Some((length, chunk)) = chunk_at(rest) {

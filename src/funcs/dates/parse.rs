@@ -317,7 +317,7 @@ pub fn parse(layout: &[u8], text: &[u8]) -> Result<Time, String> {
             Fault::Range(what) => said(&format!("{what} out of range")),
         })?;
     }
-    finish(read).map_err(|what| said(what))
+    finish(read).map_err(said)
 }
 
 fn finish(mut read: Read) -> Result<Time, &'static str> {
