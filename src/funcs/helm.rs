@@ -131,9 +131,8 @@ fn lookup(call: &mut Call<'_>, args: &[Value]) -> Out {
     let key = LookupKey { api_version: word(0), kind: word(1), namespace: word(2), name: word(3) };
     let answer = call.world.lookup(&key, call.origins).map_err(FuncError::Error)?;
     let asked = call.origins.union_all(args.iter().map(|arg| arg.origins));
-    let answer = answer.under(asked, call.origins);
-    call.engine.note_lookup(&key, &answer);
-    Ok(answer)
+    call.engine.note_lookup(&key, &answer, asked);
+    Ok(answer.under(asked, call.origins))
 }
 
 fn get_host_by_name(_: &mut Call<'_>, _: &[Value]) -> Out {

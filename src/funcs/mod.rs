@@ -86,7 +86,7 @@ const fn many(
 /// Where the chance of a random function starts.
 fn seed(call: &Call<'_>, function: &str) -> u64 {
     let site = format!("{}:{}:{} {function}", call.site.template, call.site.line, call.site.column);
-    call.world.entropy(&site, 0)
+    call.world.entropy(&site, call.engine.evaluation(&site))
 }
 
 /// The next of a row of well-mixed numbers (SplitMix64).

@@ -1,5 +1,6 @@
 //! Executing templates: nodes, branches, variables, and what they record.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -42,7 +43,7 @@ pub struct Run<'a> {
     /// How many templates of a name are being executed.
     includes: HashMap<Rc<str>, u32>,
     /// How often each volatile call site was evaluated.
-    pub(super) evaluations: HashMap<String, u32>,
+    evaluations: RefCell<HashMap<String, u32>>,
     stack: Vec<Frame>,
     /// `stack` as it goes into records, made when first needed.
     shared_stack: Option<Rc<[Frame]>>,
@@ -94,7 +95,7 @@ impl<'a> Run<'a> {
             options,
             recorder: Recorder::default(),
             includes: HashMap::new(),
-            evaluations: HashMap::new(),
+            evaluations: RefCell::default(),
             stack: Vec::new(),
             shared_stack: None,
             context: OriginSet::EMPTY,
@@ -695,7 +696,7 @@ impl Engine for Run<'_> {
         self.set.get(name).is_some()
     }
 
-    fn note_lookup(&mut self, key: &LookupKey, answer: &Value) {
+    fn note_lookup(&mut self, key: &LookupKey, answer: &Value, arguments: OriginSet) {
         let Some(place) = self.calling.clone() else { return };
         let (place, stack) = self.here(place);
         let found = match answer.repr() {
@@ -706,14 +707,7 @@ impl Engine for Run<'_> {
             other => !matches!(other, Repr::Map(map) if map.is_empty()),
         };
         let context = self.context;
-        self.recorder.lookups.push(LookupUse {
-            key: Rc::new(key.clone()),
-            place,
-            stack,
-            found,
-            arguments: OriginSet::EMPTY,
-            context,
-        });
+        self.recorder.lookups.push(LookupUse { key: Rc::new(key.clone()), place, stack, found, arguments, context });
     }
 
     fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value {
@@ -722,6 +716,13 @@ impl Engine for Run<'_> {
 
     fn below(&self, hole: &Value, step: &str) -> Value {
         self.below_hole(hole, step)
+    }
+
+    fn evaluation(&self, site: &str) -> u32 {
+        let mut evaluations = self.evaluations.borrow_mut();
+        let count = evaluations.entry(site.to_owned()).or_default();
+        *count += 1;
+        *count - 1
     }
 
     fn step(&mut self) -> Result<(), Exhausted> {

@@ -154,12 +154,15 @@ pub trait Engine {
     fn execute_text(&mut self, text: &Text, dot: &Value) -> Result<Value, FuncError>;
     /// Whether a template of that name is defined.
     fn defines(&self, name: &str) -> bool;
-    /// Records that a fact was read (a lookup, a capability) at the running call.
-    fn note_lookup(&mut self, key: &LookupKey, answer: &Value);
+    /// Records that a fact was read (a lookup, a capability) at the running call; `arguments` is what the arguments
+    /// depend on.
+    fn note_lookup(&mut self, key: &LookupKey, answer: &Value, arguments: OriginSet);
     /// What a map answers for a key (`found`, or nil): a missing entry knows where it is missing.
     fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value;
     /// A field or element of a hole: a deeper hole.
     fn below(&self, hole: &Value, step: &str) -> Value;
+    /// How often this was asked for the site before: tells the turns of a loop apart for [`World::entropy`].
+    fn evaluation(&self, site: &str) -> u32;
     /// Takes one step of the budget.
     fn step(&mut self) -> Result<(), Exhausted>;
 }

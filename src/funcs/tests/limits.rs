@@ -1,7 +1,7 @@
 //! No argument makes a function panic, hang or fill the memory.
 
 use super::super as funcs;
-use super::engine::call;
+use super::engine::{call, execute};
 use crate::template::func::{FuncError, Param};
 use crate::value::{IntType, ListType, Origins, Repr, Text, Value};
 
@@ -133,4 +133,20 @@ fn maps_that_hold_a_map_twice_end_the_render_where_they_are_written() {
     }
     assert!(value.deep_origins(o).is_empty(), "origins are collected once");
     assert!(matches!(call("toYaml", &[value], o), Err(FuncError::Limit(_))));
+}
+
+#[test]
+fn chance_is_the_same_in_every_run_and_differs_from_turn_to_turn() {
+    let o = &Origins::new(false);
+    let template = "{{ range until 3 }}{{ shuffle \"abcdefghijklmnop\" }} {{ end }}";
+    let dot = Value::map(Default::default());
+    let first = execute(template, &dot, o).unwrap();
+    assert_eq!(first, execute(template, &dot, o).unwrap());
+    let words: std::collections::BTreeSet<String> = first.lossy().split_whitespace().map(str::to_owned).collect();
+    assert_eq!(words.len(), 3);
+    for word in words {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        assert_eq!(letters.into_iter().collect::<String>(), "abcdefghijklmnop");
+    }
 }
