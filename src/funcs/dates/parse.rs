@@ -161,7 +161,11 @@ impl Read {
             Chunk::YearDay { pad } => {
                 let spaces = if pad == b' ' { value.iter().take(2).take_while(|b| **b == b' ').count() } else { 0 };
                 *value = value.get(spaces..).unwrap_or_default();
-                self.year_day = Some(exact(value, 3 - spaces)?);
+                let digits = value.iter().take(3).take_while(|b| b.is_ascii_digit()).count();
+                if digits == 0 || (pad == b'0' && digits != 3) {
+                    return Err(Fault::Shape);
+                }
+                self.year_day = Some(exact(value, digits)?);
             }
             Chunk::Hour24 => self.hour = within(short(value, false)?, 24, "hour")?,
             Chunk::Hour12 { padded } => self.hour = within(short(value, padded)?, 13, "hour")?,
@@ -200,7 +204,7 @@ impl Read {
             Chunk::Fraction { .. } => {
                 if matches!(value.first(), Some(b'.' | b',')) && digit(value, 1).is_some() {
                     let digits = value.iter().skip(1).take_while(|b| b.is_ascii_digit()).count();
-                    self.nanos = fraction(value, digits.min(9))?;
+                    self.nanos = fraction(value, digits)?;
                 }
             }
         }
@@ -214,9 +218,9 @@ impl Read {
             return Ok(());
         }
         let sign = match value.first() {
-            Some(b'+') => 1,
-            Some(b'-') => -1,
-            _ => return Err(Fault::Shape),
+            Some(b'+') => Some(1),
+            Some(b'-') => Some(-1),
+            _ => None,
         };
         let mut rest = value.get(1..).unwrap_or_default();
         let hour = exact(&mut rest, 2)?;
@@ -240,6 +244,8 @@ impl Read {
         if second > 60 {
             return Err(Fault::Range("time zone offset second"));
         }
+        // Go looks at the sign last, and complains about the numbers first.
+        let sign = sign.ok_or(Fault::Shape)?;
         *value = rest;
         self.offset = Some(sign * (hour * 3600 + minute * 60 + second) as i32);
         Ok(())
