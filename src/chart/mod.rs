@@ -1,1 +1,11 @@
-//! TODO
+//! Charts: loading, dependencies, values.
+
+pub mod archive;
+pub mod deps;
+pub mod files;
+pub mod ignore;
+pub mod load;
+pub mod set;
+pub mod values;
+
+pub use load::{Chart, Files};

@@ -1,1 +1,209 @@
-//! TODO
+//! One chart and its values to documents.
+
+pub mod manifest;
+pub mod output;
+pub mod scope;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::base::budget::Budget;
+use crate::base::version::HelmVersion;
+use crate::chart::deps::{in_range, process};
+use crate::chart::values::{Merging, coalesce};
+use crate::chart::{Chart, values};
+use crate::funcs;
+use crate::template::eval::{Options, Run, strip_no_value};
+use crate::template::func::World;
+use crate::template::gate::Recorder;
+use crate::template::set::{FuncTable, TemplateSet};
+use crate::value::{Map, MapType, Origins, Repr, Text, Value};
+use scope::{Capabilities, Release};
+
+/// What is rendered, and how.
+pub struct Request<'a> {
+    /// The chart, as loaded.
+    pub chart: &'a Chart,
+    /// The user's values, composed.
+    pub values: Map,
+    /// The release.
+    pub release: Release,
+    /// What the cluster can do.
+    pub capabilities: Capabilities,
+    /// The Helm that is imitated.
+    pub helm: HelmVersion,
+    /// How the render differs from Helm's.
+    pub options: Options,
+}
+
+/// The text of one template file.
+pub struct Output {
+    /// Path: `chart/templates/x.yaml`.
+    pub path: String,
+    /// What it rendered to, `<no value>` stripped.
+    pub text: Text,
+}
+
+/// What a render gave.
+#[derive(Default)]
+pub struct Rendered {
+    /// Files by path, partials left out.
+    pub files: Vec<Output>,
+    /// Gates and lookups, also of a render that failed.
+    pub recorder: Recorder,
+    /// Helm's text, if it failed.
+    pub error: Option<String>,
+    /// The chart with its dependencies processed.
+    pub chart: Option<Chart>,
+}
+
+/// Renders all templates of a chart.
+pub fn render(request: Request<'_>, world: &dyn World, origins: &Origins) -> Rendered {
+    let mut rendered = Rendered::default();
+    if let Err(error) = render_into(request, world, origins, &mut rendered) {
+        rendered.error = Some(error);
+    }
+    rendered
+}
+
+fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: &mut Rendered) -> Result<(), String> {
+    let helm = request.helm;
+    let merging = Merging { helm, origins };
+    let mut chart = request.chart.clone();
+    process(&mut chart, &request.values, merging)?;
+    let constraint = chart.text("kubeVersion");
+    let kube = &request.capabilities.kube;
+    let compared = if kube.normalized.is_empty() { &kube.version } else { &kube.normalized };
+    if !constraint.is_empty() && !in_range(constraint, compared, helm) {
+        return Err(format!(
+            "chart requires kubeVersion: {constraint} which is incompatible with Kubernetes {compared}"
+        ));
+    }
+    let merged = coalesce(&chart, &request.values, false, merging)?;
+    let top = Values {
+        release: scope::release(&request.release, origins),
+        capabilities: scope::capabilities(&request.capabilities, helm),
+        helm,
+    };
+    let mut templates = BTreeMap::new();
+    let values = Map::new(merged.entries().clone(), MapType::Values);
+    top.collect(&chart, chart.name(), true, Value::new(Repr::Map(values)), &mut templates);
+    execute(&templates, request.options, helm, world, origins, out)?;
+    out.chart = Some(chart);
+    Ok(())
+}
+
+/// One template file before it is executed.
+struct Source {
+    text: Vec<u8>,
+    dot: Value,
+    base: String,
+}
+
+struct Values {
+    release: Value,
+    capabilities: Value,
+    helm: HelmVersion,
+}
+
+impl Values {
+    /// Collects the templates of a chart and of those below it, and returns the chart's scope.
+    fn collect(
+        &self,
+        chart: &Chart,
+        path: &str,
+        is_root: bool,
+        values: Value,
+        templates: &mut BTreeMap<String, Source>,
+    ) -> Value {
+        let subcharts = Map::new(BTreeMap::new(), MapType::Any);
+        let dot = scope::scope(
+            scope::chart(chart, is_root, self.helm),
+            scope::files(chart, self.helm),
+            self.release.clone(),
+            self.capabilities.clone(),
+            values.clone(),
+            Value::new(Repr::Map(subcharts.clone())),
+        );
+        for dep in &chart.deps {
+            let below = values.as_map().and_then(|v| v.get(dep.name().as_bytes())).filter(|v| v.as_map().is_some());
+            let below = below.unwrap_or_else(|| Value::map(BTreeMap::new()));
+            // A sub-chart's values have the type of the top ones.
+            let typed = match below.repr() {
+                Repr::Map(map) => Value::new(Repr::Map(map.clone())),
+                _ => below,
+            };
+            let scope = self.collect(dep, &format!("{path}/charts/{}", dep.name()), false, typed, templates);
+            subcharts.insert(dep.name(), scope);
+        }
+        for (name, text) in chart.templates.iter() {
+            let file = name.rsplit('/').next().unwrap_or(name);
+            if chart.is_library() && !file.starts_with('_') {
+                continue;
+            }
+            let source = Source { text: text.clone(), dot: dot.clone(), base: format!("{path}/templates") };
+            templates.insert(format!("{path}/{name}"), source);
+        }
+        dot
+    }
+}
+
+/// Helm's order: deeper paths first, and backwards by name.
+fn order(templates: &BTreeMap<String, Source>) -> Vec<&String> {
+    let mut paths: Vec<&String> = templates.keys().collect();
+    paths.sort_by(|a, b| (b.matches('/').count(), b).cmp(&(a.matches('/').count(), a)));
+    paths
+}
+
+fn execute(
+    templates: &BTreeMap<String, Source>,
+    options: Options,
+    helm: HelmVersion,
+    world: &dyn World,
+    origins: &Origins,
+    out: &mut Rendered,
+) -> Result<(), String> {
+    let mut set = TemplateSet::new(Rc::new(FuncTable::new(funcs::all(), helm)));
+    let order = order(templates);
+    for path in &order {
+        if let Some(source) = templates.get(*path) {
+            set.parse(path, &source.text).map_err(|e| e.for_chart(helm))?;
+        }
+    }
+    let budget = Budget::default();
+    let mut run = Run::new(Rc::new(set), world, origins, &budget, &options);
+    let mut failure = None;
+    for path in order {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let Some(source) = templates.get(path).filter(|_| !name.starts_with('_')) else { continue };
+        if let Some(dot) = source.dot.as_map() {
+            let template = BTreeMap::from([
+                (Text::from("Name"), Value::text(path.as_str())),
+                (Text::from("BasePath"), Value::text(source.base.as_str())),
+            ]);
+            dot.insert("Template", Value::map(template));
+        }
+        match run.render(path, &source.dot) {
+            Ok(value) => {
+                let text = value.as_text().map(strip_no_value).unwrap_or_default();
+                out.files.push(Output { path: path.clone(), text });
+            }
+            Err(error) => {
+                failure = Some(error.render(helm));
+                break;
+            }
+        }
+    }
+    out.recorder = std::mem::take(&mut run.recorder);
+    out.files.sort_by(|a, b| a.path.cmp(&b.path));
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// The user's values as one map, for callers that have JSON.
+pub fn user_values(json: &serde_json::Value, name: &str, origins: &Origins) -> Map {
+    let layer = crate::value::origin::Layer::User(name.into());
+    values::layered(json, layer, origins).as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
+}

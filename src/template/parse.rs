@@ -19,6 +19,14 @@ pub struct ParseError {
     pub message: String,
 }
 
+impl ParseError {
+    /// As Helm shows it when a file of a chart does not parse.
+    pub fn for_chart(&self, helm: crate::base::version::HelmVersion) -> String {
+        let _ = helm;
+        format!("parse error at ({}:{}): {}", self.name, self.line, self.message)
+    }
+}
+
 /// The templates of one source: its own body under its own name, and what it defines.
 pub type Trees = BTreeMap<Rc<str>, Block>;
 

@@ -1,0 +1,114 @@
+//! `.helmignore`: which files of a folder do not belong to the chart.
+
+/// Patterns in order; the last word is the first that matches.
+pub struct Rules(Vec<Rule>);
+
+struct Rule {
+    pattern: String,
+    negated: bool,
+    folder_only: bool,
+    /// The pattern has a slash in it, and so is matched against the whole path.
+    anchored: bool,
+}
+
+impl Rules {
+    /// What Helm leaves out in any case: dot files in `templates`.
+    pub fn none() -> Self {
+        Rules(Vec::new())
+    }
+
+    /// Reads a `.helmignore`.
+    pub fn parse(text: &str) -> Self {
+        let rules = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| {
+                let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+                let (folder_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+                let anchored = line.contains('/');
+                let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
+                Rule { pattern, negated, folder_only, anchored }
+            })
+            .collect();
+        Rules(rules)
+    }
+
+    /// Whether a file, or a folder above it, is left out.
+    pub fn ignores(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        (1..=parts.len()).any(|n| self.leaves_out(&parts[..n].join("/"), n < parts.len()))
+    }
+
+    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        for rule in &self.0 {
+            let subject = if rule.anchored { path } else { name };
+            let hit = matches(rule.pattern.as_bytes(), subject.as_bytes());
+            if rule.negated {
+                if rule.folder_only && !is_folder {
+                    return true;
+                }
+                if !hit {
+                    return true;
+                }
+                continue;
+            }
+            if rule.folder_only && !is_folder {
+                continue;
+            }
+            if hit {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Shell patterns: `*` and `?` stop at slashes, `[a-z]` are classes, `\` quotes.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern.first() {
+        None => text.is_empty(),
+        Some(b'*') => {
+            let rest = &pattern[1..];
+            (0..=text.len()).take_while(|n| *n == 0 || text[n - 1] != b'/').any(|n| matches(rest, &text[n..]))
+        }
+        Some(b'?') => text.first().is_some_and(|b| *b != b'/') && matches(&pattern[1..], &text[1..]),
+        Some(b'[') => {
+            let Some(end) = pattern.iter().position(|b| *b == b']') else { return false };
+            let Some(&b) = text.first() else { return false };
+            let class = &pattern[1..end];
+            let (negated, class) = class.strip_prefix(b"^").map_or((false, class), |c| (true, c));
+            let mut i = 0;
+            let mut hit = false;
+            while i < class.len() {
+                if i + 2 < class.len() && class[i + 1] == b'-' {
+                    hit |= (class[i]..=class[i + 2]).contains(&b);
+                    i += 3;
+                } else {
+                    hit |= class[i] == b;
+                    i += 1;
+                }
+            }
+            hit != negated && matches(&pattern[end + 1..], &text[1..])
+        }
+        Some(b'\\') if pattern.len() > 1 => text.first() == pattern.get(1) && matches(&pattern[2..], &text[1..]),
+        Some(b) => text.first() == Some(b) && matches(&pattern[1..], &text[1..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_leave_files_and_folders_out() {
+        let rules = Rules::parse("# comment\n*.bak\n.git/\n/docs\na/b?\n");
+        for yes in ["x.bak", "sub/x.bak", ".git/config", "docs/x", "a/bc"] {
+            assert!(rules.ignores(yes), "{yes}");
+        }
+        for no in ["x.yaml", "sub/docs/x", "a/b", "git/x"] {
+            assert!(!rules.ignores(no), "{no}");
+        }
+    }
+}

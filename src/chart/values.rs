@@ -1,0 +1,288 @@
+//! Values: layers laid over each other as Helm does it, each leaf with the layer it came from.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use super::load::Chart;
+use crate::base::version::{HelmVersion, Quirk};
+use crate::codec::json::value_from_json_floats;
+use crate::value::origin::{Layer, Origin};
+use crate::value::{List, Map, MapType, OriginId, Origins, Repr, Text, Value};
+
+/// Most nesting of values that are merged.
+const MAX_DEPTH: usize = 400;
+
+/// What merging depends on.
+#[derive(Clone, Copy)]
+pub struct Merging<'a> {
+    /// The Helm that is imitated.
+    pub helm: HelmVersion,
+    /// Table of origins.
+    pub origins: &'a Origins,
+}
+
+/// A tree of values whose leaves know their layer.
+pub fn layered(json: &Json, layer: Layer, origins: &Origins) -> Value {
+    let at = origins.intern(Origin::Value { layer, path: "".into() });
+    place(value_from_json_floats(json), at, origins)
+}
+
+fn place(value: Value, at: OriginId, origins: &Origins) -> Value {
+    if !origins.tracking() {
+        return value;
+    }
+    let mut value = match value.repr() {
+        Repr::Map(map) => {
+            let entries = map.entries();
+            let placed =
+                entries.iter().map(|(k, v)| (k.clone(), place(v.clone(), origins.descend(at, &k.lossy()), origins)));
+            Value::new(Repr::Map(Map::new(placed.collect(), map.ty())))
+        }
+        Repr::List(list) => {
+            let items = list.items.iter().enumerate();
+            let items = items.map(|(i, v)| place(v.clone(), origins.descend(at, &format!("[{i}]")), origins)).collect();
+            Value::new(Repr::List(Rc::new(List { items, ty: list.ty })))
+        }
+        _ => value.located(at, origins),
+    };
+    value.at = at;
+    value
+}
+
+/// A chart's own values.
+fn own_values(chart: &Chart, path: &str, merging: Merging<'_>) -> Map {
+    let json = Json::Object((*chart.values).clone());
+    map_of(layered(&json, Layer::Chart(path.into()), merging.origins))
+}
+
+fn map_of(value: Value) -> Map {
+    value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
+}
+
+/// The user's values over a chart's and its sub-charts' own. `merge` keeps nulls, for what is merged again later.
+///
+/// # Errors
+/// Helm's text.
+pub fn coalesce(chart: &Chart, user: &Map, merge: bool, merging: Merging<'_>) -> Result<Map, String> {
+    let copy = map_of(Value::new(Repr::Map(user.clone())).deep_copy());
+    coalesce_chart(chart, &copy, chart.name(), merge, merging, 0)?;
+    Ok(copy)
+}
+
+fn coalesce_chart(
+    chart: &Chart,
+    dest: &Map,
+    path: &str,
+    merge: bool,
+    merging: Merging<'_>,
+    depth: usize,
+) -> Result<(), String> {
+    if depth > MAX_DEPTH {
+        return Err("sub-charts are nested too deep".into());
+    }
+    own_over(chart, dest, path, merge, merging);
+    for dep in &chart.deps {
+        let below = match dest.get(dep.name().as_bytes()) {
+            None => {
+                let map = Map::new(BTreeMap::new(), MapType::Any);
+                dest.insert(dep.name(), Value::new(Repr::Map(map.clone())));
+                map
+            }
+            Some(value) => match value.as_map() {
+                Some(map) => map.clone(),
+                None => {
+                    return Err(format!(
+                        "type mismatch on {}: %!t({}={})",
+                        dep.name(),
+                        value.type_name(merging.helm),
+                        shown(&value, merging.helm)
+                    ));
+                }
+            },
+        };
+        globals(&below, dest, merge, merging);
+        coalesce_chart(dep, &below, &format!("{path}/charts/{}", dep.name()), merge, merging, depth + 1)?;
+    }
+    Ok(())
+}
+
+fn shown(value: &Value, helm: HelmVersion) -> String {
+    String::from_utf8_lossy(&crate::template::print::go_v(value, helm)).into_owned()
+}
+
+fn own_over(chart: &Chart, dest: &Map, path: &str, merge: bool, merging: Merging<'_>) {
+    let drops = merging.helm.has(Quirk::DropsDefaultNulls);
+    let own = own_values(chart, path, merging);
+    let own: Vec<(Text, Value)> = own.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    for (key, value) in own {
+        match dest.get(key.bytes()) {
+            None => {
+                if drops && !merge {
+                    if !value.is_nil() {
+                        dest.insert(key, without_nulls(&value, 0));
+                    }
+                } else {
+                    dest.insert(key, value);
+                }
+            }
+            Some(given) if given.is_nil() && !merge => {
+                dest.entries_mut().remove(key.bytes());
+            }
+            Some(given) => {
+                if let (Some(dst), Some(src)) = (given.as_map(), value.as_map()) {
+                    tables(dst, src, merge, merging, 0);
+                }
+            }
+        }
+    }
+}
+
+/// A value without the nulls of its maps; those in lists stay (`H-1`).
+fn without_nulls(value: &Value, depth: usize) -> Value {
+    match value.repr() {
+        Repr::Map(map) if depth < MAX_DEPTH => {
+            let entries = map
+                .entries()
+                .iter()
+                .filter(|(_, v)| !v.is_nil())
+                .map(|(k, v)| (k.clone(), without_nulls(v, depth + 1)))
+                .collect();
+            let mut clean = Value::new(Repr::Map(Map::new(entries, map.ty())));
+            clean.origins = value.origins;
+            clean.at = value.at;
+            clean
+        }
+        _ => value.clone(),
+    }
+}
+
+/// `dst` wins over `src`, table by table.
+pub fn tables(dst: &Map, src: &Map, merge: bool, merging: Merging<'_>, depth: usize) {
+    if depth > MAX_DEPTH || dst.same(src) {
+        return;
+    }
+    let keeps = merging.helm.has(Quirk::KeepsNullOverNestedNull);
+    let source: Vec<(Text, Value)> = src.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    for (key, value) in source {
+        match dst.get(key.bytes()) {
+            None => dst.insert(key, value),
+            Some(given) if given.is_nil() && !merge => {
+                if !(keeps && value.is_nil()) {
+                    dst.entries_mut().remove(key.bytes());
+                }
+            }
+            Some(given) => {
+                if let (Some(dst), Some(src)) = (given.as_map(), value.as_map()) {
+                    tables(dst, src, merge, merging, depth + 1);
+                }
+            }
+        }
+    }
+}
+
+/// The globals of the chart above reach the values below; they win there.
+fn globals(below: &Map, above: &Map, merge: bool, merging: Merging<'_>) {
+    let table = |map: &Map| match map.get(b"global") {
+        None => Some(Map::new(BTreeMap::new(), MapType::Any)),
+        Some(value) => value.as_map().cloned(),
+    };
+    let (Some(dst), Some(src)) = (table(below), table(above)) else { return };
+    let source: Vec<(Text, Value)> = src.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    for (key, value) in source {
+        match (value.as_map(), dst.get(key.bytes())) {
+            (Some(_), None) => dst.insert(key, value.deep_copy()),
+            (Some(_), Some(old)) => {
+                if let Some(old) = old.as_map() {
+                    let copy = value.deep_copy();
+                    if let Some(copy) = copy.as_map() {
+                        tables(copy, old, merge, merging, 0);
+                    }
+                    dst.insert(key, copy);
+                }
+            }
+            (None, Some(old)) if old.as_map().is_some() => {}
+            (None, _) => dst.insert(key, value),
+        }
+    }
+    below.insert("global", Value::new(Repr::Map(dst)));
+}
+
+/// Values files (and `-f`) laid over each other: later ones win, nulls stay.
+pub fn overlay(dst: &Map, src: &Map, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let source: Vec<(Text, Value)> = src.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    for (key, value) in source {
+        if let (Some(new), Some(old)) = (value.as_map(), dst.get(key.bytes()).as_ref().and_then(Value::as_map)) {
+            overlay(old, new, depth + 1);
+        } else {
+            dst.insert(key, value);
+        }
+    }
+}
+
+/// What lies at a dotted path; `None` if nothing does, or a table where `leaf` is asked for.
+pub fn at_path(map: &Map, path: &str) -> Option<Value> {
+    let mut map = map.clone();
+    let mut parts = path.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let value = map.get(part.as_bytes())?;
+        if parts.peek().is_none() {
+            return Some(value);
+        }
+        map = value.as_map()?.clone();
+    }
+    None
+}
+
+/// Plain JSON of a map.
+pub fn to_json(map: &Map) -> JsonMap<String, Json> {
+    match crate::codec::json::value_to_json(&Value::new(Repr::Map(map.clone()))) {
+        Json::Object(map) => map,
+        _ => JsonMap::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn chart(name: &str, values: Json, deps: Vec<Chart>) -> Chart {
+        let meta = json!({"name": name, "version": "1.0.0", "apiVersion": "v2"}).as_object().cloned().unwrap();
+        Chart { meta, values: Rc::new(values.as_object().cloned().unwrap()), deps, ..Chart::default() }
+    }
+
+    fn merged(chart: &Chart, user: Json, helm: &str) -> Json {
+        let origins = Origins::new(true);
+        let merging = Merging { helm: helm.parse().unwrap(), origins: &origins };
+        let user = map_of(layered(&user, Layer::User("user".into()), &origins));
+        Json::Object(to_json(&coalesce(chart, &user, false, merging).unwrap()))
+    }
+
+    #[test]
+    fn h_1_nulls_of_a_charts_own_values_are_no_values_from_4_2() {
+        let chart = chart("a", json!({"top": null, "l": [null], "m": {"nn": null}}), vec![]);
+        assert_eq!(merged(&chart, json!({}), "4.1"), json!({"top": null, "l": [null], "m": {"nn": null}}));
+        assert_eq!(merged(&chart, json!({}), "4.2"), json!({"l": [null], "m": {}}));
+    }
+
+    #[test]
+    fn h_3_nulls_of_the_user_remove_defaults_and_stay_where_there_is_none() {
+        let chart = chart("a", json!({"m": {"a": 1.0}}), vec![]);
+        for helm in ["3.17", "4.1", "4.2"] {
+            assert_eq!(merged(&chart, json!({"m": {"a": null}, "new": null}), helm), json!({"m": {}, "new": null}));
+        }
+    }
+
+    #[test]
+    fn globals_reach_down_and_win() {
+        let sub = chart("sub", json!({"global": {"g": "x", "own": "y"}}), vec![]);
+        let parent = chart("a", json!({"global": {"g": "parent"}}), vec![sub]);
+        let all = merged(&parent, json!({}), "4.2");
+        assert_eq!(all["sub"]["global"], json!({"g": "parent", "own": "y"}));
+    }
+}
