@@ -1,0 +1,6 @@
+// Browser and worker entry: `await ready()` (or `initSync` with bytes you have inlined) before anything else.
+import init from "./dist/planner.js";
+
+export const ready = () => init();
+export { initSync } from "./dist/planner.js";
+export { explain, plan, planJson, planText } from "./planner.js";

@@ -1,0 +1,7 @@
+// Node entry: loads the module from disk, synchronously, once.
+import { readFileSync } from "node:fs";
+import { initSync } from "./dist/planner.js";
+
+initSync({ module: readFileSync(new URL("./dist/planner_bg.wasm", import.meta.url)) });
+
+export { explain, plan, planJson, planText } from "./planner.js";

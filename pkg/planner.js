@@ -1,0 +1,27 @@
+// What Node and the browser share: plain data in, plain data out. No logic lives here.
+import { Planner } from "./dist/planner.js";
+
+/** Feeds files and options to a planner and returns it; the caller frees it. */
+function feed({ snapshot = [], charts = [], ...options }) {
+  const planner = new Planner(JSON.stringify(options));
+  for (const { name, bytes } of snapshot) planner.addSnapshot(name, asBytes(bytes));
+  for (const { name, bytes } of charts) planner.addChart(name, asBytes(bytes));
+  return planner;
+}
+
+const asBytes = (bytes) => (typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
+
+/** Runs `use` on a planner for `inputs` and frees it. */
+function withPlanner(inputs, use) {
+  const planner = feed(inputs);
+  try {
+    return use(planner);
+  } finally {
+    planner.free();
+  }
+}
+
+export const planJson = (inputs) => withPlanner(inputs, (p) => p.plan());
+export const plan = (inputs) => JSON.parse(planJson(inputs));
+export const planText = (inputs) => withPlanner(inputs, (p) => p.planText());
+export const explain = (inputs, namespace, name, object) => withPlanner(inputs, (p) => p.explain(namespace, name, object));

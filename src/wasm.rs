@@ -1,0 +1,49 @@
+//! The boundary to JavaScript: bytes in, JSON out, no logic.
+
+use wasm_bindgen::prelude::*;
+
+use crate::api::{Inputs, Options};
+
+/// Collects input files and answers questions about them.
+#[wasm_bindgen]
+pub struct Planner {
+    inputs: Inputs,
+}
+
+#[wasm_bindgen]
+impl Planner {
+    /// A planner without files; `options` is JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<Planner, JsError> {
+        let options: Options = serde_json::from_str(options).map_err(|e| JsError::new(&format!("options: {e}")))?;
+        Ok(Planner { inputs: Inputs { options, ..Inputs::default() } })
+    }
+
+    /// Adds a snapshot file.
+    #[wasm_bindgen(js_name = addSnapshot)]
+    pub fn add_snapshot(&mut self, name: String, bytes: Vec<u8>) {
+        self.inputs.snapshot.push((name, bytes));
+    }
+
+    /// Adds a file of a chart folder, or a chart archive.
+    #[wasm_bindgen(js_name = addChart)]
+    pub fn add_chart(&mut self, name: String, bytes: Vec<u8>) {
+        self.inputs.charts.push((name, bytes));
+    }
+
+    /// The report as JSON.
+    pub fn plan(&self) -> String {
+        self.inputs.plan().to_json()
+    }
+
+    /// The report as a table.
+    #[wasm_bindgen(js_name = planText)]
+    pub fn plan_text(&self) -> String {
+        crate::report::table::plan(&self.inputs.plan())
+    }
+
+    /// One release in words.
+    pub fn explain(&self, namespace: &str, name: &str, object: Option<String>) -> Option<String> {
+        crate::report::explain::explain(&self.inputs.plan(), namespace, name, object.as_deref())
+    }
+}
