@@ -1,1 +1,5 @@
-//! TODO
+//! How two objects differ, by path.
+
+pub mod object;
+
+pub use object::{Change, changes, equal};

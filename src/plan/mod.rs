@@ -1,1 +1,17 @@
-//! TODO
+//! From a snapshot to findings, verdicts and a plan.
+//!
+//! The phases, in order: [`gather`] finds the releases; [`render`] renders one of them on some state of the cluster and
+//! post-renders it as helm-controller would; [`findings`] compares that with what is stored, and empties facts one by one
+//! to see which of them decide; [`producer`] says who makes a fact; [`waves`] orders the forces, each wave on the cluster
+//! that the waves before it leave behind; [`verdict`] sums up.
+
+pub mod chain;
+pub mod findings;
+pub mod gather;
+pub mod producer;
+pub mod render;
+pub mod run;
+pub mod verdict;
+pub mod waves;
+
+pub use run::run;

@@ -1,0 +1,122 @@
+//! The command line.
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Predicts what Flux will not render again, and plans what to force.
+///
+/// Exit status: 0 nothing to do, 1 some input could not be used, 2 findings.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say for each release what its render hides, what Flux will do, and what to force in which order.
+    Plan(PlanArgs),
+    /// Say for one release, or one object of it, how a finding came about.
+    Explain(ExplainArgs),
+    /// Print what `helm template --dry-run=server` of a version prints.
+    Render(RenderArgs),
+}
+
+/// Where the answers come from.
+#[derive(Debug, clap::Args)]
+pub struct Sources {
+    /// A chart folder, a .tgz, or a folder of them: for charts that the snapshot does not hold whole (sub-charts are not
+    /// stored in releases).
+    #[arg(long = "charts", value_name = "DIR")]
+    pub charts: Vec<String>,
+    /// Version of helm-controller, where the snapshot does not hold its Deployment.
+    #[arg(long, value_name = "VERSION")]
+    pub controller: Option<String>,
+    /// Treat what the snapshot does not hold as absent from the cluster.
+    #[arg(long)]
+    pub assume_complete: bool,
+    /// How to print.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    Text,
+    /// The versioned report.
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PlanArgs {
+    /// What `kubectl get … -o yaml` or `-o json` printed: files, folders, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// The release, as NAMESPACE/NAME.
+    #[arg(value_name = "NAMESPACE/RELEASE")]
+    pub release: String,
+    /// One object of it: NAME, KIND/NAME or KIND/NAMESPACE/NAME.
+    pub object: Option<String>,
+    /// Snapshot files and folders.
+    #[arg(short, long = "snapshot", required = true, value_name = "INPUT")]
+    pub snapshot: Vec<String>,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+/// Helm's own flags, with their own meanings.
+#[derive(Debug, clap::Args)]
+pub struct RenderArgs {
+    /// [NAME] CHART
+    #[arg(required = true, num_args = 1..=2, value_name = "[NAME] CHART")]
+    pub chart: Vec<String>,
+    /// Values file; later ones win.
+    #[arg(short = 'f', long = "values", value_name = "FILE")]
+    pub values: Vec<String>,
+    /// Set values: key1=val1,key2=val2.
+    #[arg(long = "set", value_name = "KEY=VAL")]
+    pub set: Vec<String>,
+    /// Set STRING values.
+    #[arg(long = "set-string", value_name = "KEY=VAL")]
+    pub set_string: Vec<String>,
+    /// Set values from JSON.
+    #[arg(long = "set-json", value_name = "KEY=JSON")]
+    pub set_json: Vec<String>,
+    /// Set values from files.
+    #[arg(long = "set-file", value_name = "KEY=PATH")]
+    pub set_file: Vec<String>,
+    /// Set a literal STRING value.
+    #[arg(long = "set-literal", value_name = "KEY=VAL")]
+    pub set_literal: Vec<String>,
+    /// Namespace of the release.
+    #[arg(short, long, default_value = "default")]
+    pub namespace: String,
+    /// Kubernetes version, where there is no server to ask.
+    #[arg(long)]
+    pub kube_version: Option<String>,
+    /// Additional API versions, where there is no server to ask.
+    #[arg(short, long, value_delimiter = ',')]
+    pub api_versions: Vec<String>,
+    /// Set .Release.IsUpgrade instead of .Release.IsInstall.
+    #[arg(long)]
+    pub is_upgrade: bool,
+    /// Print the chart's crds/ too.
+    #[arg(long)]
+    pub include_crds: bool,
+    /// Only print these templates.
+    #[arg(short, long = "show-only", value_name = "TEMPLATE")]
+    pub show_only: Vec<String>,
+    /// The cluster that lookups and capabilities ask: snapshot files and folders.
+    #[arg(long = "snapshot", value_name = "INPUT")]
+    pub snapshot: Vec<String>,
+    /// The Helm to imitate: exact (4.2.2), a line (4.2), or 3 or 4.
+    #[arg(long, default_value = "4")]
+    pub helm: String,
+}

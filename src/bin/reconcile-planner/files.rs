@@ -1,0 +1,70 @@
+//! Reads files and folders into memory.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A file's name, as messages show it, and its bytes.
+pub type File = (String, Vec<u8>);
+
+/// Largest file that is read.
+const MAX_FILE: u64 = 2 << 30;
+
+/// What could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}")]
+pub struct ReadError {
+    path: String,
+    error: io::Error,
+}
+
+/// Snapshot files: a file, a folder with everything below it that ends in yaml, yml or json, or `-` for standard input.
+pub fn snapshot(inputs: &[String]) -> Result<Vec<File>, ReadError> {
+    let mut files = Vec::new();
+    for input in inputs {
+        if input == "-" {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(|error| ReadError { path: "standard input".into(), error })?;
+            files.push(("-".to_owned(), bytes));
+        } else {
+            collect(Path::new(input), input, &|name| has_ending(name, &["yaml", "yml", "json"]), &mut files)?;
+        }
+    }
+    Ok(files)
+}
+
+/// A chart folder or archive, or a folder of them: every file, under its path.
+pub fn charts(inputs: &[String]) -> Result<Vec<File>, ReadError> {
+    let mut files = Vec::new();
+    for input in inputs {
+        collect(Path::new(input), input, &|_| true, &mut files)?;
+    }
+    Ok(files)
+}
+
+fn has_ending(name: &str, endings: &[&str]) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|e| ending.eq_ignore_ascii_case(e)))
+}
+
+fn collect(path: &Path, name: &str, wanted: &dyn Fn(&str) -> bool, files: &mut Vec<File>) -> Result<(), ReadError> {
+    let failed = |error| ReadError { path: name.to_owned(), error };
+    let data = fs::metadata(path).map_err(failed)?;
+    if !data.is_dir() {
+        if data.len() > MAX_FILE {
+            return Err(failed(io::Error::other(format!("larger than {MAX_FILE} bytes; split it"))));
+        }
+        files.push((name.to_owned(), fs::read(path).map_err(failed)?));
+        return Ok(());
+    }
+    let mut entries: Vec<_> = fs::read_dir(path).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let below = format!("{}/{file}", name.trim_end_matches('/'));
+        let is_dir = entry.path().is_dir();
+        if (is_dir && file != ".git") || (!is_dir && wanted(&file)) {
+            collect(&entry.path(), &below, wanted, files)?;
+        }
+    }
+    Ok(())
+}

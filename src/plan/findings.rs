@@ -1,0 +1,372 @@
+//! What a release's render hides, and what a forced render would do: stored against now, each fact emptied in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::chain::{chain, flatten, lookups_of};
+use super::gather::Subject;
+use super::render::{Doc, Mode, Rendered, Renderer};
+use crate::base::Known;
+use crate::cluster::object::ObjectKey;
+use crate::cluster::snapshot::Facts;
+use crate::diff;
+use crate::report::contract::{Chain, Changed, Class, Danger, Expected, Finding};
+use crate::value::origin::{LookupKey, Origin, OriginSet};
+
+/// Everything found out about one release on one state of the cluster.
+pub struct Analysis {
+    /// Findings, sorted by class and object.
+    pub findings: Vec<Finding>,
+    /// The render as a force would do it on this state.
+    pub now: Rendered,
+    /// What that force does.
+    pub expected: Expected,
+    /// What it breaks or restarts.
+    pub dangers: Vec<Danger>,
+    /// Lookups that findings depend on, with the fields.
+    pub deciding: BTreeMap<Rc<LookupKey>, BTreeSet<String>>,
+}
+
+/// Compares one release's stored manifest with a render on `facts`.
+pub fn analyse(renderer: &Renderer<'_>, subject: &Subject, facts: &dyn Facts) -> Analysis {
+    let now = renderer.render(subject, facts, &Mode::Now);
+    let mut analyst = Analyst {
+        renderer,
+        subject,
+        facts,
+        stored: subject.stored_docs.iter().map(|doc| (doc.key.clone(), doc)).collect(),
+        now: &now,
+        without: BTreeMap::new(),
+        found: Vec::new(),
+        expected: Expected::default(),
+        dangers: BTreeSet::new(),
+        deciding: BTreeMap::new(),
+    };
+    if let Some(error) = &now.error {
+        analyst.render_error(error);
+    } else {
+        analyst.compare();
+        analyst.waiting();
+        analyst.never();
+        analyst.apply_errors();
+    }
+    let Analyst { mut found, mut expected, dangers, deciding, .. } = analyst;
+    found.sort_by(|a, b| (a.class, &a.object, &a.fields).cmp(&(b.class, &b.object, &b.fields)));
+    expected.created.sort();
+    expected.changed.sort_by(|a, b| a.object.cmp(&b.object));
+    expected.deleted.sort();
+    expected.rotated.sort();
+    Analysis { findings: found, now, expected, dangers: dangers.into_iter().collect(), deciding }
+}
+
+struct Analyst<'a> {
+    renderer: &'a Renderer<'a>,
+    subject: &'a Subject,
+    facts: &'a dyn Facts,
+    stored: BTreeMap<ObjectKey, &'a Doc>,
+    now: &'a Rendered,
+    /// Renders with one fact emptied, made when first asked for.
+    without: BTreeMap<Rc<LookupKey>, Rc<Rendered>>,
+    found: Vec<Finding>,
+    expected: Expected,
+    dangers: BTreeSet<Danger>,
+    deciding: BTreeMap<Rc<LookupKey>, BTreeSet<String>>,
+}
+
+impl Analyst<'_> {
+    /// The render in which the lookup finds nothing.
+    fn without(&mut self, key: &Rc<LookupKey>) -> Rc<Rendered> {
+        if let Some(rendered) = self.without.get(key) {
+            return rendered.clone();
+        }
+        let rendered = Rc::new(self.renderer.render(self.subject, self.facts, &Mode::Without(key.clone())));
+        self.without.insert(key.clone(), rendered.clone());
+        rendered
+    }
+
+    fn found_now(&self, key: &LookupKey) -> bool {
+        self.now.lookups.iter().any(|l| *l.key == *key && l.found)
+    }
+
+    fn push(&mut self, class: Class, object: &ObjectKey, fields: Vec<String>, chains: Vec<Chain>) {
+        self.found.push(Finding { class, object: Some(object.clone().into()), fields, error: None, chains });
+    }
+
+    fn chain_to(&mut self, rendered: &Rendered, set: OriginSet, key: &Rc<LookupKey>, fields: &BTreeSet<Rc<str>>) -> Vec<Chain> {
+        fields
+            .iter()
+            .map(|field| {
+                self.deciding.entry(key.clone()).or_default().insert(field.to_string());
+                chain(set, key, field, &rendered.origins, &rendered.gates, &rendered.lookups)
+            })
+            .collect()
+    }
+
+    fn render_error(&mut self, error: &str) {
+        self.found.push(Finding {
+            class: Class::RenderError,
+            object: None,
+            fields: Vec::new(),
+            error: Some(error.to_owned()),
+            chains: Vec::new(),
+        });
+    }
+
+    fn compare(&mut self) {
+        let now = self.now;
+        for doc in &now.docs {
+            match self.stored.get(&doc.key).copied() {
+                None => self.added(doc),
+                Some(stored) => {
+                    self.changed(stored, doc);
+                    if matches!(self.facts.get(&doc.key), Known::Absent) {
+                        self.push(Class::DeletedLive, &doc.key, Vec::new(), Vec::new());
+                        self.expected.created.push(doc.key.clone().into());
+                    }
+                }
+            }
+        }
+        let rendered: BTreeSet<&ObjectKey> = now.docs.iter().map(|d| &d.key).collect();
+        let gone: Vec<ObjectKey> = self.stored.keys().filter(|k| !rendered.contains(k)).cloned().collect();
+        for key in gone {
+            self.removed(&key);
+        }
+    }
+
+    /// Rendered now, not stored: which facts, emptied, take it away again?
+    fn added(&mut self, doc: &Doc) {
+        self.expected.created.push(doc.key.clone().into());
+        let set = doc.origins(&self.now.origins);
+        let mut chains = Vec::new();
+        for (key, fields) in lookups_of(doc.whole, &self.now.origins, &self.now.gates) {
+            if self.found_now(&key) && !self.without(&key).holds(&doc.key) {
+                chains.extend(self.chain_to(self.now, doc.whole, &key, &fields));
+            }
+        }
+        let _ = set;
+        let class = if chains.is_empty() { Class::WouldCreate } else { Class::Skipped };
+        self.push(class, &doc.key, Vec::new(), chains);
+    }
+
+    /// In both: what differs, and which fact, emptied, gives the stored value back?
+    fn changed(&mut self, stored: &Doc, doc: &Doc) {
+        let changes = diff::changes(&stored.object, &doc.object);
+        if changes.is_empty() {
+            return;
+        }
+        let mut by_class: BTreeMap<Class, (Vec<String>, Vec<Chain>)> = BTreeMap::new();
+        for change in &changes {
+            let set = doc.origins_at(change.new.as_deref(), &self.now.origins);
+            let (class, chains) = self.cause(stored, doc, change, set);
+            let entry = by_class.entry(class).or_default();
+            entry.0.push(change.path.clone());
+            entry.1.extend(chains);
+        }
+        let fields: Vec<String> = changes.iter().map(|c| c.path.clone()).collect();
+        if by_class.contains_key(&Class::WouldRotate) {
+            self.expected.rotated.push(doc.key.clone().into());
+            self.dangers.insert(Danger { kind: "rotates".into(), object: doc.key.clone().into() });
+        }
+        if restarts(&doc.key, &fields) {
+            self.dangers.insert(Danger { kind: "restarts".into(), object: doc.key.clone().into() });
+        }
+        self.expected.changed.push(Changed { object: doc.key.clone().into(), fields });
+        for (class, (fields, mut chains)) in by_class {
+            chains.sort();
+            chains.dedup();
+            self.push(class, &doc.key, fields, chains);
+        }
+    }
+
+    fn cause(&mut self, stored: &Doc, doc: &Doc, change: &diff::Change, set: OriginSet) -> (Class, Vec<Chain>) {
+        let origins = flatten(set, &self.now.origins, &self.now.gates);
+        let mut stale = Vec::new();
+        let mut hollow = Vec::new();
+        for (key, fields) in lookups_of(set, &self.now.origins, &self.now.gates) {
+            if !self.found_now(&key) {
+                continue;
+            }
+            let emptied = self.without(&key);
+            let differs = emptied.doc(&doc.key).is_none_or(|other| {
+                diff::changes(&other.object, &doc.object).iter().any(|c| c.path == change.path)
+            }) || emptied.error.is_some();
+            if !differs {
+                continue; // the fact does not decide this field
+            }
+            let as_stored = emptied.doc(&doc.key).is_some_and(|other| {
+                !diff::changes(&stored.object, &other.object).iter().any(|c| c.path == change.path)
+            });
+            let chains = self.chain_to(self.now, set, &key, &fields);
+            if as_stored || blank(&stored.object, change.old.as_deref()) { hollow.extend(chains) } else { stale.extend(chains) }
+        }
+        if !hollow.is_empty() {
+            return (Class::Hollow, hollow);
+        }
+        if !stale.is_empty() {
+            return (Class::Stale, stale);
+        }
+        let random = origins.iter().any(|o| matches!(o, Origin::Random(_)));
+        if random && doc.key.kind == "Secret" {
+            return (Class::WouldRotate, Vec::new());
+        }
+        if random || origins.iter().any(|o| matches!(o, Origin::Clock(_) | Origin::Release("Revision"))) {
+            return (Class::Noise, Vec::new());
+        }
+        (Class::WouldChange, Vec::new())
+    }
+
+    /// Stored, not rendered now.
+    fn removed(&mut self, object: &ObjectKey) {
+        let kept = self.facts.get(object).present().is_some_and(|live| {
+            live.json.pointer("/metadata/annotations/helm.sh~1resource-policy").and_then(Json::as_str) == Some("keep")
+        });
+        let mut chains = Vec::new();
+        let keys: BTreeSet<Rc<LookupKey>> = self.now.lookups.iter().filter(|l| l.found).map(|l| l.key.clone()).collect();
+        for key in keys {
+            let emptied = self.without(&key);
+            if let Some(doc) = emptied.doc(object) {
+                let fields = lookups_of(doc.whole, &emptied.origins, &emptied.gates).remove(&key).unwrap_or_default();
+                chains.extend(self.chain_to(&emptied, doc.whole, &key, &fields));
+            }
+        }
+        if kept {
+            self.push(Class::Orphaned, object, Vec::new(), chains);
+        } else {
+            self.expected.deleted.push(object.clone().into());
+            self.dangers.insert(Danger { kind: "deletes".into(), object: object.clone().into() });
+            self.push(Class::WouldDelete, object, Vec::new(), chains);
+        }
+    }
+
+    /// What would appear or fill up once the facts exist that are missing now.
+    fn waiting(&mut self) {
+        let absent: BTreeSet<Rc<LookupKey>> = self.now.lookups.iter().filter(|l| !l.found).map(|l| l.key.clone()).collect();
+        let incomplete = self.now.reads_missing_field();
+        if absent.is_empty() && !incomplete {
+            return;
+        }
+        let hoped = self.renderer.render(self.subject, self.facts, &Mode::Hoped { except: None });
+        for doc in &hoped.docs {
+            let before = self.now.doc(&doc.key);
+            if before.is_none() && !self.stored.contains_key(&doc.key) {
+                let chains = self.awaited(&hoped, &doc.key, doc.whole, None);
+                if !chains.is_empty() {
+                    self.push(Class::SkippedWaiting, &doc.key, Vec::new(), chains);
+                }
+            } else if let Some(before) = before {
+                self.hollow_waiting(&hoped, before, doc);
+            }
+        }
+    }
+
+    fn hollow_waiting(&mut self, hoped: &Rendered, before: &Doc, doc: &Doc) {
+        let mut fields = Vec::new();
+        let mut chains = Vec::new();
+        for change in diff::changes(&before.object, &doc.object) {
+            let set = doc.origins_at(change.new.as_deref(), &hoped.origins);
+            let found = self.awaited(hoped, &doc.key, set, Some(&change.path));
+            if !found.is_empty() {
+                fields.push(change.path);
+                chains.extend(found);
+            }
+        }
+        if !fields.is_empty() && self.stored.contains_key(&doc.key) {
+            chains.sort();
+            chains.dedup();
+            self.push(Class::HollowWaiting, &doc.key, fields, chains);
+        }
+    }
+
+    /// The missing facts without which the object (or the field at `path`) stays as it is.
+    fn awaited(&mut self, hoped: &Rendered, object: &ObjectKey, set: OriginSet, path: Option<&str>) -> Vec<Chain> {
+        let mut chains = Vec::new();
+        let lookups = lookups_of(set, &hoped.origins, &hoped.gates);
+        let candidates: Vec<_> = lookups
+            .into_iter()
+            .map(|(key, fields)| {
+                let missing: BTreeSet<Rc<str>> = fields.into_iter().filter(|f| hoped.is_hole(&key, f)).collect();
+                (key, missing)
+            })
+            .filter(|(_, fields)| !fields.is_empty())
+            .collect();
+        let alone = candidates.len() == 1;
+        for (key, fields) in candidates {
+            let decides = alone || {
+                let other = self.renderer.render(self.subject, self.facts, &Mode::Hoped { except: Some(key.clone()) });
+                match (path, other.doc(object), hoped.doc(object)) {
+                    (None, found, _) => found.is_none(),
+                    (Some(path), Some(other), Some(doc)) => diff::changes(&other.object, &doc.object).iter().any(|c| c.path == path),
+                    (Some(_), _, _) => true,
+                }
+            };
+            if decides {
+                chains.extend(self.chain_to(hoped, set, &key, &fields));
+            }
+        }
+        chains
+    }
+
+    /// Objects behind closed gates that would ask the cluster if only the values let them.
+    fn never(&mut self) {
+        let closed = self.renderer.never_opened(self.subject, self.now);
+        if closed.is_empty() {
+            return;
+        }
+        let forced = self.renderer.render(self.subject, self.facts, &Mode::Forced(closed));
+        for doc in &forced.docs {
+            let known = self.now.holds(&doc.key) || self.stored.contains_key(&doc.key);
+            if !known && !self.found.iter().any(|f| f.object.as_ref() == Some(&doc.key.clone().into())) {
+                let place = forced.gate_of(doc.whole);
+                let chains = place
+                    .map(|(place, condition)| Chain {
+                        place,
+                        condition,
+                        helpers: Vec::new(),
+                        lookup: String::new(),
+                        key: String::new(),
+                        field: String::new(),
+                    })
+                    .into_iter()
+                    .collect();
+                self.push(Class::SkippedNever, &doc.key, Vec::new(), chains);
+            }
+        }
+    }
+
+    /// Kinds that the server does not know: Helm maps every object before it writes anything.
+    fn apply_errors(&mut self) {
+        for doc in &self.now.docs {
+            if self.facts.discovery().resource(&doc.api_version, &doc.key.kind).is_none() {
+                let error = format!("no matches for kind \"{}\" in version \"{}\"", doc.key.kind, doc.api_version);
+                self.found.push(Finding {
+                    class: Class::ApplyError,
+                    object: Some(doc.key.clone().into()),
+                    fields: Vec::new(),
+                    error: Some(error),
+                    chains: Vec::new(),
+                });
+            }
+        }
+    }
+}
+
+/// Whether a value is nothing, or nothing but empty.
+fn blank(object: &Json, path: Option<&str>) -> bool {
+    path.is_none_or(|path| {
+        super::render::at(object, path).is_none_or(|value| match value {
+            Json::Null => true,
+            Json::String(text) => text.is_empty(),
+            Json::Array(list) => list.is_empty(),
+            Json::Object(map) => map.is_empty(),
+            _ => false,
+        })
+    })
+}
+
+/// Whether these fields of a workload make a new pod template.
+fn restarts(object: &ObjectKey, fields: &[String]) -> bool {
+    let workload = object.group == "apps" && matches!(object.kind.as_str(), "Deployment" | "StatefulSet" | "DaemonSet");
+    workload && fields.iter().any(|f| f.starts_with(".spec.template"))
+}
