@@ -1,0 +1,33 @@
+//! What several test programs share.
+#![allow(dead_code)] // each program uses a part of it
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of cases: from the environment variable, else the shipped one.
+pub fn folder(variable: &str, shipped: &str) -> PathBuf {
+    std::env::var_os(variable).map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join(shipped), PathBuf::from)
+}
+
+/// The folders directly below, by name.
+pub fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(root)
+        .unwrap_or_else(|e| panic!("{}: {e}", root.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    found.sort();
+    found
+}
+
+/// The YAML files of a folder: name and bytes.
+pub fn yaml_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
