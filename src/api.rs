@@ -1,8 +1,23 @@
 //! The facade: feed inputs, ask questions. The binary and the wasm module both call this, and nothing else.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use serde::Deserialize;
 
+use crate::base::version::{HelmVersion, Quirk};
+use crate::chart::{Chart, Files, set, values};
+use crate::cluster::import::import;
+use crate::cluster::world::{ClusterWorld, Supposition};
+use crate::codec::{json, yaml};
+use crate::render::output::{self, Wanted};
+use crate::render::scope::{Capabilities, KubeVersion, Release};
+use crate::render::{Request, render};
 use crate::report::Report;
+use crate::template::eval::Options as TemplateOptions;
+use crate::value::origin::Layer;
+use crate::value::{Map, MapType, Origins, Value};
+
 
 /// What the answers may be steered by.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -37,4 +52,163 @@ impl Report {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
     }
+}
+
+/// What `helm template` is told, with the files already read.
+#[derive(Default)]
+pub struct RenderArgs {
+    /// Files of the chart's folder, relative to it; or one archive named `*.tgz`.
+    pub chart: Vec<(String, Vec<u8>)>,
+    /// Name of the release.
+    pub name: String,
+    /// Namespace of the release.
+    pub namespace: String,
+    /// Values files in order: name and content.
+    pub values: Vec<(String, Vec<u8>)>,
+    /// `--set` and its relatives.
+    pub set: Vec<String>,
+    /// `--set-string`
+    pub set_string: Vec<String>,
+    /// `--set-json`
+    pub set_json: Vec<String>,
+    /// `--set-file`, with the files' contents.
+    pub set_file: Vec<(String, BTreeMap<String, Vec<u8>>)>,
+    /// `--set-literal`
+    pub set_literal: Vec<String>,
+    /// `--kube-version`
+    pub kube_version: Option<String>,
+    /// `--api-versions`
+    pub api_versions: Vec<String>,
+    /// `--is-upgrade`
+    pub is_upgrade: bool,
+    /// `--include-crds`
+    pub include_crds: bool,
+    /// `--show-only`
+    pub show_only: Vec<String>,
+    /// Snapshot files: the cluster.
+    pub snapshot: Vec<(String, Vec<u8>)>,
+    /// Provenance off: the same engine, without origins.
+    pub untracked: bool,
+}
+
+/// Why nothing was rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderError {
+    /// Helm's text behind `Error: `.
+    pub message: String,
+    /// What Helm prints all the same.
+    pub output: Vec<u8>,
+}
+
+impl RenderError {
+    fn new(message: impl Into<String>) -> Self {
+        RenderError { message: message.into(), output: Vec::new() }
+    }
+}
+
+/// What `helm template --dry-run=server` of that version prints.
+pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
+    let chart = load(&args.chart).map_err(RenderError::new)?;
+    let origins = Origins::new(!args.untracked);
+    let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
+    let (snapshot, problems) = import(&args.snapshot);
+    if let Some(problem) = problems.first() {
+        return Err(RenderError::new(format!("snapshot: {problem}")));
+    }
+    let world = ClusterWorld::new(&snapshot, Supposition::AsItIs);
+    let request = Request {
+        chart: &chart,
+        values,
+        release: Release {
+            name: args.name.clone(),
+            namespace: args.namespace.clone(),
+            revision: 1,
+            is_upgrade: args.is_upgrade,
+        },
+        capabilities: capabilities(args, &snapshot, helm),
+        helm,
+        options: TemplateOptions::default(),
+    };
+    let rendered = render(request, &world, &origins);
+    let wanted = Wanted { include_crds: args.include_crds, show_only: args.show_only.clone() };
+    output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
+}
+
+fn load(files: &[(String, Vec<u8>)]) -> Result<Chart, String> {
+    match files {
+        [(name, bytes)] if name.ends_with(".tgz") => Chart::from_archive(bytes),
+        _ => Chart::from_folder(files.iter().cloned().collect::<Files>()),
+    }
+}
+
+/// Helm 4 asks the server for what it can do; Helm 3 has its defaults and the flags (`H-23`).
+fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot, helm: HelmVersion) -> Capabilities {
+    let server = &snapshot.discovery;
+    let from_server = helm.has(Quirk::ServerCapabilities);
+    let version = match (&args.kube_version, from_server) {
+        (Some(version), false) => version.clone(),
+        _ => server.version.git.clone(),
+    };
+    let stripped = || version.split(['-', '+']).next().unwrap_or_default().to_owned();
+    let version = if !from_server && args.kube_version.is_some() && helm.has(Quirk::StripsKubeVersionFlag) { stripped() } else { version };
+    let parsed = crate::cluster::discovery::KubeVersion::new(&version);
+    let mut api_versions = server.api_versions();
+    if !from_server {
+        api_versions.retain(|v| !is_kind(v));
+        api_versions.extend(args.api_versions.iter().cloned());
+    }
+    Capabilities {
+        kube: KubeVersion { version, normalized: String::new(), major: parsed.major, minor: parsed.minor },
+        api_versions: Rc::new(api_versions),
+    }
+}
+
+/// `group/version/Kind` or `v1/Kind`, as against a group version.
+fn is_kind(version: &str) -> bool {
+    version.rsplit('/').next().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Result<Map, String> {
+    let all = Map::new(BTreeMap::new(), MapType::Any);
+    for (name, bytes) in &args.values {
+        let value = yaml::helm_unmarshal(bytes).map_err(|e| format!("failed to parse {name}: {e}"))?;
+        let layer = values::layered(&json::value_to_json(&value), Layer::User(name.as_str().into()), origins);
+        if let Some(map) = layer.as_map() {
+            values::overlay(&all, map, 0);
+        }
+    }
+    for text in &args.set_json {
+        set_json(text, &all, helm)?;
+    }
+    let apply = |texts: &[String], mode, flag: &str, read: &dyn Fn(&str) -> Value| {
+        texts.iter().try_for_each(|text| {
+            set::parse(text, mode, &all, &mut |raw| Ok(read(raw))).map_err(|e| format!("failed parsing {flag} data: {e}"))
+        })
+    };
+    apply(&args.set, set::Mode::Typed, "--set", &set::typed)?;
+    apply(&args.set_string, set::Mode::Text, "--set-string", &|raw| Value::text(raw))?;
+    for (text, contents) in &args.set_file {
+        let mut read = |path: &str| match contents.get(path) {
+            Some(bytes) => Ok(Value::text(bytes.clone())),
+            None => Err(format!("open {path}: no such file or directory")),
+        };
+        set::parse(text, set::Mode::Text, &all, &mut read).map_err(|e| format!("failed parsing --set-file data: {e}"))?;
+    }
+    apply(&args.set_literal, set::Mode::Literal, "--set-literal", &|raw| Value::text(raw))?;
+    Ok(all)
+}
+
+/// `key=JSON`, or from Helm 4 a whole object (`H-40`).
+fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
+    if helm.has(Quirk::SetJsonObject) && text.trim_start().starts_with('{') {
+        let value = json::parse(text.as_bytes()).map_err(|e| format!("failed parsing --set-json data JSON: {text}: {e}"))?;
+        if let Some(map) = value.as_map() {
+            values::overlay(all, map, 0);
+        }
+        return Ok(());
+    }
+    let (path, json) = text.split_once('=').ok_or_else(|| format!("failed parsing --set-json data {text}: key {text:?} has no value"))?;
+    let value = json::parse(json.as_bytes()).map_err(|e| format!("failed parsing --set-json data {text}: {e}"))?;
+    set::parse(&format!("{path}=x"), set::Mode::Text, all, &mut |_| Ok(value.clone()))
+        .map_err(|e| format!("failed parsing --set-json data {text}: {e}"))
 }

@@ -42,6 +42,26 @@ pub fn charts(inputs: &[String]) -> Result<Vec<File>, ReadError> {
     Ok(files)
 }
 
+/// One file.
+pub fn one(path: &str) -> Result<Vec<u8>, ReadError> {
+    fs::read(path).map_err(|error| ReadError { path: path.to_owned(), error })
+}
+
+/// One chart: the files of its folder under paths relative to it, or an archive under its own name.
+pub fn chart(path: &str) -> Result<Vec<File>, ReadError> {
+    let mut files = Vec::new();
+    collect(Path::new(path), path, &|_| true, &mut files)?;
+    if Path::new(path).is_dir() {
+        let prefix = format!("{}/", path.trim_end_matches('/'));
+        for (name, _) in &mut files {
+            if let Some(inner) = name.strip_prefix(&prefix) {
+                *name = inner.to_owned();
+            }
+        }
+    }
+    Ok(files)
+}
+
 fn has_ending(name: &str, endings: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|e| ending.eq_ignore_ascii_case(e)))
 }
