@@ -8,16 +8,16 @@ use serde::Deserialize;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::{Chart, Files, set, values};
 use crate::cluster::import::import;
-use crate::cluster::world::{ClusterWorld, Supposition};
+use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::{json, yaml};
 use crate::render::output::{self, Wanted};
 use crate::render::scope::{Capabilities, KubeVersion, Release};
 use crate::render::{Request, render};
 use crate::report::Report;
 use crate::template::eval::Options as TemplateOptions;
+use crate::template::func::World;
 use crate::value::origin::Layer;
 use crate::value::{Map, MapType, Origins, Value};
-
 
 /// What the answers may be steered by.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Inputs {
 impl Inputs {
     /// Predicts every release of the snapshot and plans what to force.
     pub fn plan(&self) -> Report {
-        crate::plan::run(&self.snapshot, &self.charts, &self.options)
+        todo!()
     }
 }
 
@@ -115,7 +115,8 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
     if let Some(problem) = problems.first() {
         return Err(RenderError::new(format!("snapshot: {problem}")));
     }
-    let world = ClusterWorld::new(&snapshot, Supposition::AsItIs);
+    let cluster = ClusterWorld::new(&snapshot, Supposition::AsItIs);
+    let world: &dyn World = if args.snapshot.is_empty() { &Offline } else { &cluster };
     let request = Request {
         chart: &chart,
         values,
@@ -129,7 +130,7 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         helm,
         options: TemplateOptions::default(),
     };
-    let rendered = render(request, &world, &origins);
+    let rendered = render(request, world, &origins);
     let wanted = Wanted { include_crds: args.include_crds, show_only: args.show_only.clone() };
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
 }
@@ -150,7 +151,11 @@ fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot
         _ => server.version.git.clone(),
     };
     let stripped = || version.split(['-', '+']).next().unwrap_or_default().to_owned();
-    let version = if !from_server && args.kube_version.is_some() && helm.has(Quirk::StripsKubeVersionFlag) { stripped() } else { version };
+    let version = if !from_server && args.kube_version.is_some() && helm.has(Quirk::StripsKubeVersionFlag) {
+        stripped()
+    } else {
+        version
+    };
     let parsed = crate::cluster::discovery::KubeVersion::new(&version);
     let mut api_versions = server.api_versions();
     if !from_server {
@@ -182,7 +187,8 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
     }
     let apply = |texts: &[String], mode, flag: &str, read: &dyn Fn(&str) -> Value| {
         texts.iter().try_for_each(|text| {
-            set::parse(text, mode, &all, &mut |raw| Ok(read(raw))).map_err(|e| format!("failed parsing {flag} data: {e}"))
+            set::parse(text, mode, &all, &mut |raw| Ok(read(raw)))
+                .map_err(|e| format!("failed parsing {flag} data: {e}"))
         })
     };
     apply(&args.set, set::Mode::Typed, "--set", &set::typed)?;
@@ -192,7 +198,8 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
             Some(bytes) => Ok(Value::text(bytes.clone())),
             None => Err(format!("open {path}: no such file or directory")),
         };
-        set::parse(text, set::Mode::Text, &all, &mut read).map_err(|e| format!("failed parsing --set-file data: {e}"))?;
+        set::parse(text, set::Mode::Text, &all, &mut read)
+            .map_err(|e| format!("failed parsing --set-file data: {e}"))?;
     }
     apply(&args.set_literal, set::Mode::Literal, "--set-literal", &|raw| Value::text(raw))?;
     Ok(all)
@@ -201,13 +208,16 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
 /// `key=JSON`, or from Helm 4 a whole object (`H-40`).
 fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
     if helm.has(Quirk::SetJsonObject) && text.trim_start().starts_with('{') {
-        let value = json::parse(text.as_bytes()).map_err(|e| format!("failed parsing --set-json data JSON: {text}: {e}"))?;
+        let value =
+            json::parse(text.as_bytes()).map_err(|e| format!("failed parsing --set-json data JSON: {text}: {e}"))?;
         if let Some(map) = value.as_map() {
             values::overlay(all, map, 0);
         }
         return Ok(());
     }
-    let (path, json) = text.split_once('=').ok_or_else(|| format!("failed parsing --set-json data {text}: key {text:?} has no value"))?;
+    let (path, json) = text
+        .split_once('=')
+        .ok_or_else(|| format!("failed parsing --set-json data {text}: key {text:?} has no value"))?;
     let value = json::parse(json.as_bytes()).map_err(|e| format!("failed parsing --set-json data {text}: {e}"))?;
     set::parse(&format!("{path}=x"), set::Mode::Text, all, &mut |_| Ok(value.clone()))
         .map_err(|e| format!("failed parsing --set-json data {text}: {e}"))

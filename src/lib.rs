@@ -1,6 +1,6 @@
 //! Predicts what a Helm release under Flux will do next.
-#![forbid(unsafe_op_in_unsafe_fn)]
 
+pub mod api;
 pub mod base;
 pub mod chart;
 pub mod cluster;
@@ -8,7 +8,6 @@ pub mod codec;
 pub mod diff;
 pub mod flux;
 pub mod funcs;
-pub mod plan;
 pub mod render;
 pub mod report;
 pub mod template;

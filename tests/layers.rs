@@ -78,6 +78,7 @@ fn every_module_of_the_library_has_a_layer() {
 
 #[test]
 fn files_are_small_enough_to_hold_in_mind() {
-    let large: Vec<_> = all().into_iter().filter(|(_, text)| text.lines().count() > MAX_LINES).map(|(p, _)| p).collect();
+    let large: Vec<_> =
+        all().into_iter().filter(|(_, text)| text.lines().count() > MAX_LINES).map(|(p, _)| p).collect();
     assert!(large.is_empty(), "more than {MAX_LINES} lines: {large:?}");
 }

@@ -38,7 +38,11 @@ fn check(folder: &Path) -> Result<(), Failed> {
         match expect["releases"].get(&name) {
             Some(wanted) => release_as_expected(release, wanted, &mut wrong),
             None if release.verdict.word() != "IN_SYNC" || !release.findings.is_empty() => {
-                wrong.push(format!("{name}: {} with {} findings, expected IN_SYNC", release.verdict, release.findings.len()));
+                wrong.push(format!(
+                    "{name}: {} with {} findings, expected IN_SYNC",
+                    release.verdict,
+                    release.findings.len()
+                ));
             }
             None => {}
         }
@@ -76,7 +80,9 @@ fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>
     }
     let mut want = BTreeSet::new();
     for (class, objects) in wanted["findings"].as_object().into_iter().flatten() {
-        want.extend(objects.as_array().unwrap().iter().map(|o| (class.clone(), o.as_str().unwrap_or_default().to_owned())));
+        want.extend(
+            objects.as_array().unwrap().iter().map(|o| (class.clone(), o.as_str().unwrap_or_default().to_owned())),
+        );
     }
     for (class, object) in found.difference(&want) {
         wrong.push(format!("{name}: extra {class} {object}"));

@@ -77,14 +77,35 @@ impl World for ClusterWorld<'_> {
     }
 
     fn entropy(&self, site: &str, count: u32) -> u64 {
-        // FNV-1a: the same site and count, the same seed.
-        let bytes = site.bytes().chain(count.to_le_bytes());
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+        seed(site, count)
     }
 
     fn hopes(&self, key: &LookupKey, _path: &str) -> bool {
         self.hoped(key)
     }
+}
+
+/// No cluster at all: every lookup is empty (L9).
+pub struct Offline;
+
+impl World for Offline {
+    fn lookup(&self, _: &LookupKey, _: &Origins) -> Result<Value, String> {
+        Ok(Value::map(std::collections::BTreeMap::new()))
+    }
+
+    fn now(&self) -> i128 {
+        DEFAULT_NOW
+    }
+
+    fn entropy(&self, site: &str, count: u32) -> u64 {
+        seed(site, count)
+    }
+}
+
+/// The same call site and count, the same seed (FNV-1a).
+fn seed(site: &str, count: u32) -> u64 {
+    let bytes = site.bytes().chain(count.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, b| (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// RFC 3339 in UTC (`2026-06-01T03:00:00Z`, a fraction may follow the seconds) in nanoseconds since 1970.

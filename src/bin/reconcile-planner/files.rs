@@ -24,7 +24,10 @@ pub fn snapshot(inputs: &[String]) -> Result<Vec<File>, ReadError> {
     for input in inputs {
         if input == "-" {
             let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map_err(|error| ReadError { path: "standard input".into(), error })?;
+            io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .map_err(|error| ReadError { path: "standard input".into(), error })?;
             files.push(("-".to_owned(), bytes));
         } else {
             collect(Path::new(input), input, &|name| has_ending(name, &["yaml", "yml", "json"]), &mut files)?;
