@@ -9,10 +9,11 @@ use super::chain::{chain, flatten, lookups_of};
 use super::gather::Subject;
 use super::render::{Doc, Mode, Rendered, Renderer};
 use crate::base::Known;
+use crate::cluster::lookup::{can_exist, object_of};
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::diff;
-use crate::report::contract::{Chain, Changed, Class, Danger, Expected, Finding};
+use crate::report::contract::{Chain, Changed, Class, Danger, Expected, Finding, ObjectRef};
 use crate::value::origin::{LookupKey, Origin, OriginSet};
 
 /// Everything found out about one release on one state of the cluster.
@@ -30,7 +31,7 @@ pub struct Analysis {
 }
 
 /// Compares one release's stored manifest with a render on `facts`.
-pub fn analyse(renderer: &Renderer<'_>, subject: &Subject, facts: &dyn Facts) -> Analysis {
+pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Analysis {
     let now = renderer.render(subject, facts, &Mode::Now);
     let mut analyst = Analyst {
         renderer,
@@ -62,7 +63,7 @@ pub fn analyse(renderer: &Renderer<'_>, subject: &Subject, facts: &dyn Facts) ->
 }
 
 struct Analyst<'a> {
-    renderer: &'a Renderer<'a>,
+    renderer: &'a Renderer,
     subject: &'a Subject,
     facts: &'a dyn Facts,
     stored: BTreeMap<ObjectKey, &'a Doc>,
@@ -91,7 +92,7 @@ impl Analyst<'_> {
     }
 
     fn push(&mut self, class: Class, object: &ObjectKey, fields: Vec<String>, chains: Vec<Chain>) {
-        self.found.push(Finding { class, object: Some(object.clone().into()), fields, error: None, chains });
+        self.found.push(Finding { class, object: Some(reference(object)), fields, error: None, chains });
     }
 
     fn chain_to(&mut self, rendered: &Rendered, set: OriginSet, key: &Rc<LookupKey>, fields: &BTreeSet<Rc<str>>) -> Vec<Chain> {
@@ -123,7 +124,7 @@ impl Analyst<'_> {
                     self.changed(stored, doc);
                     if matches!(self.facts.get(&doc.key), Known::Absent) {
                         self.push(Class::DeletedLive, &doc.key, Vec::new(), Vec::new());
-                        self.expected.created.push(doc.key.clone().into());
+                        self.expected.created.push(reference(&doc.key));
                     }
                 }
             }
@@ -137,15 +138,13 @@ impl Analyst<'_> {
 
     /// Rendered now, not stored: which facts, emptied, take it away again?
     fn added(&mut self, doc: &Doc) {
-        self.expected.created.push(doc.key.clone().into());
-        let set = doc.origins(&self.now.origins);
+        self.expected.created.push(reference(&doc.key));
         let mut chains = Vec::new();
         for (key, fields) in lookups_of(doc.whole, &self.now.origins, &self.now.gates) {
             if self.found_now(&key) && !self.without(&key).holds(&doc.key) {
                 chains.extend(self.chain_to(self.now, doc.whole, &key, &fields));
             }
         }
-        let _ = set;
         let class = if chains.is_empty() { Class::WouldCreate } else { Class::Skipped };
         self.push(class, &doc.key, Vec::new(), chains);
     }
@@ -166,13 +165,13 @@ impl Analyst<'_> {
         }
         let fields: Vec<String> = changes.iter().map(|c| c.path.clone()).collect();
         if by_class.contains_key(&Class::WouldRotate) {
-            self.expected.rotated.push(doc.key.clone().into());
-            self.dangers.insert(Danger { kind: "rotates".into(), object: doc.key.clone().into() });
+            self.expected.rotated.push(reference(&doc.key));
+            self.dangers.insert(Danger { kind: "rotates".into(), object: reference(&doc.key) });
         }
         if restarts(&doc.key, &fields) {
-            self.dangers.insert(Danger { kind: "restarts".into(), object: doc.key.clone().into() });
+            self.dangers.insert(Danger { kind: "restarts".into(), object: reference(&doc.key) });
         }
-        self.expected.changed.push(Changed { object: doc.key.clone().into(), fields });
+        self.expected.changed.push(Changed { object: reference(&doc.key), fields });
         for (class, (fields, mut chains)) in by_class {
             chains.sort();
             chains.dedup();
@@ -234,8 +233,8 @@ impl Analyst<'_> {
         if kept {
             self.push(Class::Orphaned, object, Vec::new(), chains);
         } else {
-            self.expected.deleted.push(object.clone().into());
-            self.dangers.insert(Danger { kind: "deletes".into(), object: object.clone().into() });
+            self.expected.deleted.push(reference(object));
+            self.dangers.insert(Danger { kind: "deletes".into(), object: reference(object) });
             self.push(Class::WouldDelete, object, Vec::new(), chains);
         }
     }
@@ -243,7 +242,7 @@ impl Analyst<'_> {
     /// What would appear or fill up once the facts exist that are missing now.
     fn waiting(&mut self) {
         let absent: BTreeSet<Rc<LookupKey>> = self.now.lookups.iter().filter(|l| !l.found).map(|l| l.key.clone()).collect();
-        let incomplete = self.now.reads_missing_field();
+        let incomplete = self.reads_missing_field();
         if absent.is_empty() && !incomplete {
             return;
         }
@@ -259,6 +258,31 @@ impl Analyst<'_> {
                 self.hollow_waiting(&hoped, before, doc);
             }
         }
+    }
+
+    /// Whether a field that was read is not there, or blank, on this state of the cluster.
+    fn is_missing(&self, key: &LookupKey, field: &str) -> bool {
+        if !can_exist(self.facts, key) {
+            return false;
+        }
+        if key.name.is_empty() {
+            let found = self.now.lookups.iter().any(|l| *l.key == *key && l.found);
+            return !found;
+        }
+        match self.facts.get(&object_of(self.facts, key)) {
+            Known::Present(object) => blank(&object.json, Some(field)),
+            Known::Absent | Known::Uncollected => true,
+        }
+    }
+
+    /// Whether a branch or a field of the manifest depends on a field that a present object lacks.
+    fn reads_missing_field(&self) -> bool {
+        let now = self.now;
+        let sets = now.gates.iter().map(|g| g.reads).chain(now.docs.iter().flat_map(|d| d.leaves.values().copied()));
+        let all = now.origins.union_all(sets);
+        lookups_of(all, &now.origins, &now.gates)
+            .iter()
+            .any(|(key, fields)| fields.iter().any(|field| !field.is_empty() && self.is_missing(key, field)))
     }
 
     fn hollow_waiting(&mut self, hoped: &Rendered, before: &Doc, doc: &Doc) {
@@ -286,7 +310,7 @@ impl Analyst<'_> {
         let candidates: Vec<_> = lookups
             .into_iter()
             .map(|(key, fields)| {
-                let missing: BTreeSet<Rc<str>> = fields.into_iter().filter(|f| hoped.is_hole(&key, f)).collect();
+                let missing: BTreeSet<Rc<str>> = fields.into_iter().filter(|f| self.is_missing(&key, f)).collect();
                 (key, missing)
             })
             .filter(|(_, fields)| !fields.is_empty())
@@ -310,14 +334,14 @@ impl Analyst<'_> {
 
     /// Objects behind closed gates that would ask the cluster if only the values let them.
     fn never(&mut self) {
-        let closed = self.renderer.never_opened(self.subject, self.now);
+        let closed = self.renderer.never_opened(self.subject, self.now, self.facts);
         if closed.is_empty() {
             return;
         }
         let forced = self.renderer.render(self.subject, self.facts, &Mode::Forced(closed));
         for doc in &forced.docs {
             let known = self.now.holds(&doc.key) || self.stored.contains_key(&doc.key);
-            if !known && !self.found.iter().any(|f| f.object.as_ref() == Some(&doc.key.clone().into())) {
+            if !known && !self.found.iter().any(|f| f.object.as_ref() == Some(&reference(&doc.key))) {
                 let place = forced.gate_of(doc.whole);
                 let chains = place
                     .map(|(place, condition)| Chain {
@@ -342,7 +366,7 @@ impl Analyst<'_> {
                 let error = format!("no matches for kind \"{}\" in version \"{}\"", doc.key.kind, doc.api_version);
                 self.found.push(Finding {
                     class: Class::ApplyError,
-                    object: Some(doc.key.clone().into()),
+                    object: Some(reference(&doc.key)),
                     fields: Vec::new(),
                     error: Some(error),
                     chains: Vec::new(),
@@ -350,6 +374,11 @@ impl Analyst<'_> {
             }
         }
     }
+}
+
+/// An object as the report names it.
+pub fn reference(key: &ObjectKey) -> ObjectRef {
+    ObjectRef { group: key.group.clone(), kind: key.kind.clone(), namespace: key.namespace.clone(), name: key.name.clone() }
 }
 
 /// Whether a value is nothing, or nothing but empty.

@@ -5,9 +5,16 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
+use super::charts::Charts;
 use super::render::Doc;
-use crate::cluster::storage::StoredRelease;
-use crate::report::contract::{Decision, ReleaseRef};
+use crate::base::diag::Diagnostic;
+use crate::chart::Chart;
+use crate::cluster::snapshot::Snapshot;
+use crate::cluster::storage::{StoredRelease, is_storage, stored};
+use crate::flux::postrender::parse_manifest;
+use crate::flux::settings::Settings;
+use crate::flux::{self, Action, Composed, HelmRelease, Outcome, State};
+use crate::report::contract::{Check, Decision, ReleaseRef};
 
 /// Whether Flux moves a release by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +37,14 @@ pub struct Subject {
     pub release: ReleaseRef,
     /// Namespace into which objects without one are put.
     pub namespace: String,
+    /// Name of the Helm release.
+    pub helm_name: String,
     /// The HelmRelease.
     pub helm_release: Option<Rc<Json>>,
+    /// The chart to render; none if it is not to be had.
+    pub chart: Option<Chart>,
+    /// The user's values, composed.
+    pub values: Json,
     /// What Flux would do with it.
     pub decision: Decision,
     /// Whether it moves by itself.
@@ -51,4 +64,188 @@ impl Subject {
     pub fn can_render(&self) -> bool {
         self.missing.is_empty()
     }
+}
+
+impl Subject {
+    /// `spec.suspend`
+    pub fn suspended(&self) -> bool {
+        let hr = self.helm_release.as_deref();
+        hr.and_then(|hr| hr.pointer("/spec/suspend")).and_then(Json::as_bool).unwrap_or(false)
+    }
+}
+
+/// Group of Flux's HelmReleases.
+const HELM_GROUP: &str = "helm.toolkit.fluxcd.io";
+
+/// All releases of a snapshot, by namespace and name.
+pub fn gather(facts: &Snapshot, charts: &Charts, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    let mut owned: BTreeSet<(String, String)> = BTreeSet::new();
+    for object in facts.objects().filter(|o| o.key.group == HELM_GROUP && o.key.kind == "HelmRelease") {
+        let hr = HelmRelease::new(object.json.clone());
+        owned.insert((hr.storage_namespace(), hr.release_name()));
+        subjects.push(managed(&hr, facts, charts, settings, diagnostics));
+    }
+    let plain: BTreeSet<(String, String)> = facts
+        .objects()
+        .filter(|o| o.key.group.is_empty() && is_storage(o))
+        .map(|o| (o.key.namespace.clone(), o.text("/metadata/labels/name").to_owned()))
+        .filter(|id| !owned.contains(id))
+        .collect();
+    for (namespace, name) in plain {
+        subjects.extend(unmanaged(&namespace, &name, facts, charts, diagnostics));
+    }
+    subjects.sort_by(|a, b| a.release.cmp(&b.release));
+    subjects
+}
+
+fn managed(hr: &HelmRelease, facts: &Snapshot, charts: &Charts, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) -> Subject {
+    let (stored, problems) = stored(facts, &hr.storage_namespace(), &hr.release_name());
+    diagnostics.extend(problems);
+    let decision = flux::simulate(hr, facts, &stored, settings);
+    let forced = flux::simulate_forced(hr, facts, &stored, settings, "reconcile-planner");
+    let mut missing = Vec::new();
+    let values = match flux::compose(hr, facts) {
+        Composed::Values { json, .. } => json,
+        Composed::Missing { what } => {
+            missing.push(what);
+            Json::Null
+        }
+        // The controller stops there: what is stored is the best that can be rendered.
+        Composed::Error(_) => stored.first().and_then(|r| r.config().cloned()).unwrap_or(Json::Null),
+    };
+    let wanted = flux::chart_identity(hr, facts);
+    let chart = chart_of(&stored, charts, wanted.as_ref(), &mut missing);
+    let moves = moves(&decision, &forced);
+    Subject {
+        release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
+        namespace: hr.release_namespace(),
+        helm_name: hr.release_name(),
+        helm_release: Some(hr.json.clone()),
+        chart,
+        values,
+        depends_on: hr
+            .depends_on()
+            .into_iter()
+            .map(|d| ReleaseRef { namespace: d.namespace, name: d.name })
+            .collect(),
+        decision: described(&decision),
+        moves,
+        stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
+        stored,
+        missing,
+    }
+}
+
+fn unmanaged(
+    namespace: &str,
+    name: &str,
+    facts: &Snapshot,
+    charts: &Charts,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Subject> {
+    let (stored, problems) = stored(facts, namespace, name);
+    diagnostics.extend(problems);
+    let newest = stored.first()?;
+    let values = newest.config().cloned().unwrap_or(Json::Null);
+    let release_namespace = newest.namespace.clone();
+    let mut missing = Vec::new();
+    let chart = chart_of(&stored, charts, None, &mut missing);
+    Some(Subject {
+        release: ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() },
+        helm_name: name.to_owned(),
+        helm_release: None,
+        chart,
+        values,
+        depends_on: BTreeSet::new(),
+        decision: Decision {
+            state: "NotFluxManaged".into(),
+            reason: "no HelmRelease owns it".into(),
+            action: "none".into(),
+            trace: Vec::new(),
+        },
+        moves: Moves::Only,
+        stored_docs: docs(&stored, &release_namespace, facts, diagnostics),
+        namespace: release_namespace,
+        stored,
+        missing,
+    })
+}
+
+/// The chart that the next render uses: the stored one if it is whole and the wanted version, else one that was given.
+fn chart_of(
+    stored: &[StoredRelease],
+    charts: &Charts,
+    wanted: Option<&flux::ChartIdentity>,
+    missing: &mut Vec<String>,
+) -> Option<Chart> {
+    let newest = stored.first();
+    let (name, version) = match (wanted, newest) {
+        (Some(wanted), _) => (wanted.name.clone(), wanted.version.clone()),
+        (None, Some(newest)) => (newest.chart_metadata("name").to_owned(), newest.chart_metadata("version").to_owned()),
+        (None, None) => {
+            missing.push("the chart: neither a stored release nor a source tells which".into());
+            return None;
+        }
+    };
+    let kept = newest.filter(|r| r.chart_metadata("name") == name && r.chart_metadata("version") == version);
+    let whole = kept
+        .and_then(|r| Chart::from_release(r.chart()?).ok())
+        .filter(|chart| chart.missing_dependencies().is_empty());
+    let found = whole.or_else(|| {
+        let mut chart = charts.get(&name, &version)?.clone();
+        // Flux may have added build metadata; templates see the version that it loads.
+        chart.meta.insert("version".into(), version.clone().into());
+        Some(chart)
+    });
+    if found.is_none() {
+        missing.push(format!("chart {name} {version} (give it with --charts: the snapshot does not hold it whole)"));
+    }
+    found
+}
+
+fn docs(stored: &[StoredRelease], namespace: &str, facts: &Snapshot, diagnostics: &mut Vec<Diagnostic>) -> Vec<Doc> {
+    let Some(newest) = stored.first() else { return Vec::new() };
+    match parse_manifest(newest.manifest()) {
+        Ok(documents) => documents.into_iter().map(|d| Doc::new(d, namespace, facts)).collect(),
+        Err(error) => {
+            let source = &newest.object.source;
+            let problem = Diagnostic::error(format!("{}: the stored manifest cannot be read: {error}", newest.object.key));
+            diagnostics.push(
+                problem
+                    .at(&*source.file, (source.line > 0).then_some(source.line))
+                    .remedy("the release has to be upgraded once before it can be predicted"),
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// Whether Flux moves it by itself, and whether a force would get through.
+fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
+    match &decision.outcome {
+        Outcome::Unknown { missing } => Moves::Unknown(missing.clone()),
+        Outcome::Exited(exit) => Moves::Blocked(exit.to_string()),
+        Outcome::Decided { state: State::Failed, action, .. } if !matches!(action, Action::None | Action::RetriesExceeded) => {
+            Moves::Retries
+        }
+        Outcome::Decided { action: Action::Install | Action::Upgrade, reason, .. } => Moves::ByItself(reason.clone()),
+        Outcome::Decided { state: State::Drifted, .. } => Moves::Blocked("drifted".into()),
+        Outcome::Decided { .. } => match &forced.outcome {
+            Outcome::Decided { action: Action::Install | Action::Upgrade, .. } => Moves::Only,
+            Outcome::Decided { state, .. } => Moves::Blocked(format!("state {state:?}")),
+            Outcome::Exited(exit) => Moves::Blocked(exit.to_string()),
+            Outcome::Unknown { missing } => Moves::Unknown(missing.clone()),
+        },
+    }
+}
+
+fn described(decision: &flux::Decision) -> Decision {
+    let (state, reason, action) = match &decision.outcome {
+        Outcome::Exited(exit) => (exit.name().to_owned(), exit.to_string(), "none".to_owned()),
+        Outcome::Decided { state, reason, action, .. } => (format!("{state:?}"), reason.clone(), action.to_string()),
+        Outcome::Unknown { missing } => ("Unknown".to_owned(), missing.join(", "), "unknown".to_owned()),
+    };
+    let trace = decision.trace.iter().map(|c| Check { rule: c.rule.to_owned(), text: c.text.clone() }).collect();
+    Decision { state, reason, action, trace }
 }

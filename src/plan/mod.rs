@@ -6,11 +6,13 @@
 //! that the waves before it leave behind; [`verdict`] sums up.
 
 pub mod chain;
+pub mod charts;
 pub mod findings;
 pub mod gather;
 pub mod producer;
 pub mod render;
 pub mod run;
+pub mod steps;
 pub mod verdict;
 pub mod waves;
 

@@ -45,7 +45,7 @@ fn wants_force(analysis: &Analysis) -> bool {
 }
 
 /// Orders the forces of all releases.
-pub fn order(renderer: &Renderer<'_>, subjects: &[Subject], facts: &dyn Facts) -> Ordered {
+pub fn order(renderer: &Renderer, subjects: &[Subject], facts: &dyn Facts) -> Ordered {
     let first: Vec<Option<Analysis>> =
         subjects.iter().map(|s| s.can_render().then(|| analyse(renderer, s, facts))).collect();
     let mut ordered =
@@ -56,7 +56,7 @@ pub fn order(renderer: &Renderer<'_>, subjects: &[Subject], facts: &dyn Facts) -
     for (i, subject) in subjects.iter().enumerate() {
         if matches!(subject.moves, Moves::ByItself(_)) {
             if let Some(analysis) = ordered.final_analysis(i).filter(|a| a.now.error.is_none()) {
-                live_writes(renderer, subject, &analysis.now, &mut world);
+                live_writes(subject, &analysis.now, &mut world);
             }
             through.insert(i);
         }
@@ -86,7 +86,7 @@ pub fn order(renderer: &Renderer<'_>, subjects: &[Subject], facts: &dyn Facts) -
             ordered.wave.insert(i, wave);
             through.insert(i);
             if let Some(analysis) = ordered.final_analysis(i) {
-                live_writes(renderer, &subjects[i], &analysis.now, &mut world);
+                live_writes(&subjects[i], &analysis.now, &mut world);
             }
         }
         let members: Vec<usize> = members.into_iter().collect();
@@ -97,7 +97,7 @@ pub fn order(renderer: &Renderer<'_>, subjects: &[Subject], facts: &dyn Facts) -
 
 /// Analyses again whoever reads what the members wrote; who then renders otherwise comes after them.
 fn refresh(
-    renderer: &Renderer<'_>,
+    renderer: &Renderer,
     subjects: &[Subject],
     world: &Overlay<'_>,
     ordered: &mut Ordered,
@@ -121,7 +121,7 @@ fn refresh(
 
 /// For each candidate, the candidates whose writes would change its render, or that it depends on.
 fn predecessors(
-    renderer: &Renderer<'_>,
+    renderer: &Renderer,
     subjects: &[Subject],
     world: &Overlay<'_>,
     ordered: &Ordered,
@@ -131,7 +131,7 @@ fn predecessors(
     for &b in candidates {
         let Some(maker) = ordered.final_analysis(b) else { continue };
         let mut after_b = Overlay::new(world);
-        live_writes(renderer, &subjects[b], &maker.now, &mut after_b);
+        live_writes(&subjects[b], &maker.now, &mut after_b);
         for &a in candidates.iter().filter(|a| **a != b) {
             let Some(reader) = ordered.final_analysis(a) else { continue };
             let depends = subjects[a].depends_on.contains(&subjects[b].release);

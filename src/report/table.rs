@@ -118,7 +118,8 @@ fn steps(out: &mut String, report: &Report) {
         let _ = writeln!(out, "\nNothing to force.");
     }
     for wave in &plan.waves {
-        let _ = writeln!(out, "\nWAVE {}   T{}=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)", wave.number, wave.number);
+        let number = if plan.waves.len() > 1 { wave.number.to_string() } else { String::new() };
+        let _ = writeln!(out, "\nWAVE {}   T{number}=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)", wave.number);
         for step in &wave.steps {
             step_text(out, step);
         }

@@ -31,3 +31,18 @@ pub fn yaml_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found.sort();
     found
 }
+
+/// All files below a folder, with paths relative to it.
+pub fn all_files(root: &Path, below: &str, found: &mut Vec<(String, Vec<u8>)>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(root.join(below)).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let inner = if below.is_empty() { name } else { format!("{below}/{name}") };
+        if path.is_dir() {
+            all_files(root, &inner, found);
+        } else {
+            found.push((inner, fs::read(&path).unwrap()));
+        }
+    }
+}

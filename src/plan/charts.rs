@@ -1,0 +1,71 @@
+//! Charts given beside the snapshot: for releases whose stored chart is not whole.
+
+use std::collections::BTreeMap;
+
+use crate::base::diag::Diagnostic;
+use crate::chart::{Chart, Files};
+
+/// Charts by name and version.
+#[derive(Default)]
+pub struct Charts {
+    by_name: BTreeMap<(String, String), Chart>,
+}
+
+impl Charts {
+    /// Reads chart folders and archives out of a heap of files: a chart is where a Chart.yaml lies that is not inside
+    /// another chart.
+    pub fn read(files: &[(String, Vec<u8>)]) -> (Charts, Vec<Diagnostic>) {
+        let mut charts = Charts::default();
+        let mut problems = Vec::new();
+        let roots = roots(files);
+        let mut folders: BTreeMap<&str, Files> = BTreeMap::new();
+        for (path, bytes) in files {
+            if let Some(root) = roots.iter().find(|root| path.starts_with(**root)) {
+                folders.entry(root).or_default().insert(path[root.len()..].to_owned(), bytes.clone());
+            } else if path.ends_with(".tgz") {
+                charts.add(path, Chart::from_archive(bytes), &mut problems);
+            }
+        }
+        for (root, files) in folders {
+            charts.add(root.trim_end_matches('/'), Chart::from_folder(files), &mut problems);
+        }
+        (charts, problems)
+    }
+
+    fn add(&mut self, path: &str, chart: Result<Chart, String>, problems: &mut Vec<Diagnostic>) {
+        match chart {
+            Ok(chart) => {
+                self.by_name.insert((chart.name().to_owned(), chart.version().to_owned()), chart);
+            }
+            Err(error) => {
+                problems.push(Diagnostic::error(error).at(path, None).remedy("give a chart folder or archive that Helm can load"));
+            }
+        }
+    }
+
+    /// The chart of that name and version; build metadata that Flux adds to a version is left out of account.
+    pub fn get(&self, name: &str, version: &str) -> Option<&Chart> {
+        let exact = self.by_name.get(&(name.to_owned(), version.to_owned()));
+        exact.or_else(|| {
+            let plain = version.split('+').next()?;
+            self.by_name.get(&(name.to_owned(), plain.to_owned()))
+        })
+    }
+}
+
+/// Folders that hold a Chart.yaml and lie in no other such folder, with a slash at the end.
+fn roots(files: &[(String, Vec<u8>)]) -> Vec<&str> {
+    let mut all: Vec<&str> = files
+        .iter()
+        .filter_map(|(path, _)| path.strip_suffix("Chart.yaml"))
+        .filter(|root| root.is_empty() || root.ends_with('/'))
+        .collect();
+    all.sort_unstable();
+    let mut kept: Vec<&str> = Vec::new();
+    for root in all {
+        if !kept.iter().any(|outer| root.starts_with(outer)) {
+            kept.push(root);
+        }
+    }
+    kept
+}

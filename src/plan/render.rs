@@ -1,0 +1,303 @@
+//! One release rendered on some state of the cluster, and made into objects as helm-controller would.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::chain::flatten;
+use super::gather::Subject;
+use crate::base::version::HelmVersion;
+use crate::cluster::lookup::can_exist;
+use crate::cluster::object::{ObjectKey, group_of};
+use crate::cluster::overlay::Overlay;
+use crate::cluster::snapshot::Facts;
+use crate::cluster::world::{ClusterWorld, Supposition};
+use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
+use crate::render::scope::{Capabilities, KubeVersion, Release};
+use crate::render::{Request, render, user_values};
+use crate::template::eval::Options;
+use crate::template::gate::{Gate, LookupUse, Place};
+use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
+
+/// One thing changed, or none.
+#[derive(Debug, Clone)]
+pub enum Mode {
+    /// As a forced render would do it.
+    Now,
+    /// One lookup finds nothing.
+    Without(Rc<LookupKey>),
+    /// What is missing is hoped for, except for what one lookup asks for.
+    Hoped {
+        /// That lookup.
+        except: Option<Rc<LookupKey>>,
+    },
+    /// These conditions hold.
+    Forced(BTreeSet<Place>),
+}
+
+/// One object of a manifest.
+pub struct Doc {
+    /// Its identity, with the namespace it gets.
+    pub key: ObjectKey,
+    /// `group/version`
+    pub api_version: String,
+    /// Template that it comes from.
+    pub source: String,
+    /// The object as it is stored.
+    pub object: Json,
+    /// Origins of its leaves, by position path.
+    pub leaves: BTreeMap<String, OriginSet>,
+    /// What its existence depends on.
+    pub whole: OriginSet,
+}
+
+impl Doc {
+    /// From a document of a manifest.
+    pub fn new(document: StoredDocument, namespace: &str, facts: &dyn Facts) -> Doc {
+        let text = |pointer: &str| document.object.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let api_version = text("/apiVersion");
+        let (kind, own) = (text("/kind"), text("/metadata/namespace"));
+        let group = group_of(&api_version).to_owned();
+        let namespaced = facts.discovery().namespaced(&group, &kind);
+        let namespace = match namespaced {
+            Some(false) => String::new(),
+            // What nothing declares is taken as it is written.
+            None => own,
+            Some(true) if own.is_empty() => namespace.to_owned(),
+            Some(true) => own,
+        };
+        Doc {
+            key: ObjectKey { group, kind, namespace, name: text("/metadata/name") },
+            api_version,
+            source: document.source,
+            object: document.object,
+            leaves: document.leaves,
+            whole: document.whole,
+        }
+    }
+
+    /// The origins of what lies at a position path, and of the document itself.
+    pub fn origins_at(&self, path: Option<&str>, origins: &Origins) -> OriginSet {
+        let Some(path) = path else { return self.whole };
+        let below = |leaf: &str| leaf == path || leaf.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
+        let sets = self.leaves.iter().filter(|(leaf, _)| below(leaf)).map(|(_, set)| *set);
+        origins.union_all(sets.chain([self.whole]))
+    }
+}
+
+/// What a render gave.
+pub struct Rendered {
+    /// Objects of the manifest, in install order.
+    pub docs: Vec<Doc>,
+    /// Hooks.
+    pub hooks: Vec<Doc>,
+    /// Gates that were met.
+    pub gates: Vec<Gate>,
+    /// Lookups that were evaluated.
+    pub lookups: Vec<LookupUse>,
+    /// Table of origins of this render.
+    pub origins: Origins,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Lookups answered with "nothing" although nobody looked.
+    pub uncollected: BTreeSet<LookupKey>,
+    index: BTreeMap<ObjectKey, usize>,
+}
+
+impl Rendered {
+    /// The object of that identity.
+    pub fn doc(&self, key: &ObjectKey) -> Option<&Doc> {
+        self.index.get(key).and_then(|i| self.docs.get(*i))
+    }
+
+    /// Whether it holds an object.
+    pub fn holds(&self, key: &ObjectKey) -> bool {
+        self.index.contains_key(key)
+    }
+
+    /// The gate nearest to a document: its place and condition.
+    pub fn gate_of(&self, whole: OriginSet) -> Option<(String, String)> {
+        let ids = self.origins.members(whole).into_iter();
+        let gates = ids.filter_map(|o| if let Origin::Gate(id) = o { self.gates.get(id.0 as usize) } else { None });
+        let nearest = gates.min_by_key(|gate| (gate.stack.len(), std::cmp::Reverse(gate.id.0)))?;
+        Some((format!("{}:{}", nearest.place.file, nearest.place.line), nearest.condition.to_string()))
+    }
+}
+
+/// Renders releases.
+pub struct Renderer {
+    /// The Helm inside the controller.
+    pub helm: HelmVersion,
+    /// Whether hooks go through the post-renderers.
+    pub strategy: fn(&Json) -> Strategy,
+}
+
+impl Renderer {
+    /// Renders a release as its next upgrade (or install) would, on these facts.
+    pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
+        let origins = Origins::new(true);
+        let supposition = match mode {
+            Mode::Now | Mode::Forced(_) => Supposition::AsItIs,
+            Mode::Without(key) => Supposition::Without(key.clone()),
+            Mode::Hoped { except } => Supposition::Hoped { except: except.clone() },
+        };
+        let world = ClusterWorld::new(facts, supposition);
+        let force_open = if let Mode::Forced(places) = mode { places.clone() } else { BTreeSet::new() };
+        let Some(chart) = &subject.chart else { return failed(origins, "there is no chart to render".into()) };
+        let version = &facts.discovery().version;
+        let request = Request {
+            chart,
+            values: user_values(&subject.values, "HelmRelease", &origins),
+            release: Release {
+                name: subject.helm_name.clone(),
+                namespace: subject.namespace.clone(),
+                revision: subject.stored.first().map_or(0, |r| r.version) + 1,
+                is_upgrade: !subject.stored.is_empty(),
+            },
+            capabilities: Capabilities {
+                kube: KubeVersion {
+                    version: version.git.clone(),
+                    normalized: String::new(),
+                    major: version.major.clone(),
+                    minor: version.minor.clone(),
+                },
+                api_versions: Rc::new(facts.discovery().api_versions()),
+            },
+            helm: self.helm,
+            options: Options { force_open },
+        };
+        let rendered = render(request, &world, &origins);
+        let mut out = failed(origins, String::new());
+        out.error = rendered.error;
+        out.gates = rendered.recorder.gates;
+        out.lookups = rendered.recorder.lookups;
+        out.uncollected = world.uncollected();
+        if out.error.is_none() {
+            let files: Vec<TemplateOutput> =
+                rendered.files.into_iter().map(|f| TemplateOutput { path: f.path, text: f.text }).collect();
+            match post_render(&files, &self.post_render_config(subject), &out.origins) {
+                Ok(stored) => fill(&mut out, stored, subject, facts),
+                Err(error) => out.error = Some(error),
+            }
+        }
+        out
+    }
+
+    fn post_render_config<'s>(&self, subject: &'s Subject) -> PostRender<'s> {
+        let hr = subject.helm_release.as_deref();
+        PostRender {
+            helm: self.helm,
+            strategy: hr.map_or(Strategy::Combined, self.strategy),
+            hr_name: &subject.release.name,
+            hr_namespace: &subject.release.namespace,
+            post_renderers: hr.and_then(|hr| hr.pointer("/spec/postRenderers")),
+            common_metadata: hr.and_then(|hr| hr.pointer("/spec/commonMetadata")),
+        }
+    }
+
+    /// Closed gates that no state of the cluster opens, but behind whose conditions stands a lookup that the values keep
+    /// from being asked, or that cannot find anything.
+    pub fn never_opened(&self, subject: &Subject, now: &Rendered, facts: &dyn Facts) -> BTreeSet<Place> {
+        let closed = now.gates.iter().filter(|gate| !gate.open && gate.hidden.is_some());
+        closed
+            .filter(|gate| {
+                let mut hides = false;
+                for origin in flatten(gate.reads, &now.origins, &now.gates) {
+                    match origin {
+                        Origin::Lookup { key, .. } if can_exist(facts, &key) => return false,
+                        Origin::Lookup { .. } => hides = true,
+                        Origin::Gate(id) => {
+                            hides |= now.gates.get(id.0 as usize).is_some_and(|inner| hides_lookup(subject, inner));
+                        }
+                        _ => {}
+                    }
+                }
+                hides
+            })
+            .map(|gate| gate.place.clone())
+            .collect()
+    }
+}
+
+/// Whether the branch that a gate did not take asks the cluster, by its source.
+fn hides_lookup(subject: &Subject, gate: &Gate) -> bool {
+    let (Some(chart), Some((from, to))) = (&subject.chart, gate.hidden) else { return false };
+    let prefix = format!("{}/", chart.name());
+    let Some(path) = gate.place.file.strip_prefix(&prefix) else { return false };
+    let Some((_, source)) = chart.templates.iter().find(|(name, _)| name == path) else { return false };
+    let text = String::from_utf8_lossy(source);
+    let skip = (from as usize).saturating_sub(1);
+    text.lines().skip(skip).take((to as usize + 1).saturating_sub(from as usize)).any(|line| line.contains("lookup "))
+}
+
+fn failed(origins: Origins, error: String) -> Rendered {
+    Rendered {
+        docs: Vec::new(),
+        hooks: Vec::new(),
+        gates: Vec::new(),
+        lookups: Vec::new(),
+        origins,
+        error: Some(error),
+        uncollected: BTreeSet::new(),
+        index: BTreeMap::new(),
+    }
+}
+
+fn fill(out: &mut Rendered, stored: Stored, subject: &Subject, facts: &dyn Facts) {
+    let doc = |document| Doc::new(document, &subject.namespace, facts);
+    out.docs = stored.manifest.into_iter().map(doc).collect();
+    out.hooks = stored.hooks.into_iter().map(|hook| doc(hook.document)).collect();
+    out.index = out.docs.iter().enumerate().map(|(i, doc)| (doc.key.clone(), i)).collect();
+}
+
+/// What an upgrade to this render writes to the cluster.
+pub fn live_writes(subject: &Subject, now: &Rendered, world: &mut Overlay<'_>) {
+    for stored in subject.stored_docs.iter().filter(|doc| !now.holds(&doc.key)) {
+        world.delete(&stored.key);
+    }
+    for doc in &now.docs {
+        let document = StoredDocument {
+            source: doc.source.clone(),
+            object: doc.object.clone(),
+            leaves: BTreeMap::new(),
+            whole: OriginSet::EMPTY,
+        };
+        world.put(live_form(&document, &subject.helm_name, &subject.namespace), &subject.namespace);
+    }
+}
+
+/// What lies at a position path (`.a.b[0]`).
+pub fn at<'j>(json: &'j Json, path: &str) -> Option<&'j Json> {
+    let mut here = json;
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('[') {
+            let (index, after) = after.split_once(']')?;
+            here = here.get(index.parse::<usize>().ok()?)?;
+            rest = after;
+        } else {
+            // A key may hold dots itself: the longest that is there wins.
+            let after = rest.strip_prefix('.')?;
+            let map = here.as_object()?;
+            let ends = after.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(i, _)| i).chain([after.len()]);
+            let end = ends.filter(|end| map.contains_key(&after[..*end])).max()?;
+            here = map.get(&after[..end])?;
+            rest = &after[end..];
+        }
+    }
+    Some(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at;
+    use serde_json::json;
+
+    #[test]
+    fn paths_lead_through_maps_lists_and_dotted_keys() {
+        let json = json!({"a": {"b.c": [{"d": 1}]}});
+        assert_eq!(at(&json, ".a.b.c[0].d"), Some(&json!(1)));
+        assert_eq!(at(&json, ".a.x"), None);
+    }
+}

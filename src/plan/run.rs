@@ -1,0 +1,265 @@
+//! The whole run: files in, report out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::charts::Charts;
+use super::findings::{Analysis, reference};
+use super::gather::{Moves, Subject, gather};
+use super::producer::Index;
+use super::render::Renderer;
+use super::steps;
+use super::verdict::{Case, verdict};
+use super::waves::{Ordered, order, predicted};
+use crate::base::Known;
+use crate::base::diag::Diagnostic;
+use crate::cluster::import::import;
+use crate::cluster::lookup::object_of;
+use crate::cluster::snapshot::{Facts, Snapshot};
+use crate::flux::settings::Settings;
+use crate::report::contract::{
+    Class, Danger, Finding, Key, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION, Verdict,
+};
+use crate::value::origin::LookupKey;
+
+/// What steers a run.
+#[derive(Debug, Clone, Default)]
+pub struct Choices {
+    /// Version of helm-controller, where the snapshot does not tell.
+    pub controller: Option<String>,
+    /// What the snapshot does not hold does not exist.
+    pub assume_complete: bool,
+}
+
+/// Predicts every release of the snapshot and plans what to force.
+pub fn run(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices: &Choices) -> Report {
+    let (mut facts, mut diagnostics) = import(snapshot);
+    facts.coverage.complete |= choices.assume_complete;
+    let (charts, problems) = Charts::read(charts);
+    diagnostics.extend(problems);
+    let mut assumptions = Vec::new();
+    let settings = settings(&facts, choices, &mut assumptions, &mut diagnostics);
+    if !facts.discovery.version_known {
+        assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
+    }
+    let subjects = gather(&facts, &charts, &settings, &mut diagnostics);
+    let renderer = Renderer { helm: settings.controller.helm(), strategy: settings.strategy() };
+    let ordered = order(&renderer, &subjects, &facts);
+    let index = Index::new(&subjects, &predicted(&ordered, &subjects));
+    let releases: Vec<Release> =
+        (0..subjects.len()).map(|i| release(&subjects, &ordered, &index, &facts, i, &mut diagnostics)).collect();
+    let plan = plan(&subjects, &ordered, &releases);
+    diagnostics.sort();
+    diagnostics.dedup();
+    Report {
+        contract: VERSION,
+        snapshot: SnapshotInfo {
+            taken_at: facts.taken_text.clone(),
+            kubernetes: facts.discovery.version.git.clone(),
+            helm_controller: settings.controller.to_string(),
+            helm: settings.controller.helm().to_string(),
+            objects: facts.len(),
+        },
+        assumptions,
+        diagnostics,
+        releases,
+        plan,
+    }
+}
+
+fn settings(facts: &Snapshot, choices: &Choices, assumptions: &mut Vec<String>, problems: &mut Vec<Diagnostic>) -> Settings {
+    if let Some(text) = &choices.controller {
+        match text.parse() {
+            Ok(controller) => return Settings { controller, ..Settings::detect(facts).unwrap_or_default() },
+            Err(error) => problems.push(
+                Diagnostic::error(format!("{error}")).remedy("give a version of helm-controller such as 1.6.2"),
+            ),
+        }
+    }
+    Settings::detect(facts).unwrap_or_else(|| {
+        let settings = Settings::default();
+        assumptions.push(format!(
+            "helm-controller is {}, with default flags: its Deployment is not in the snapshot",
+            settings.controller
+        ));
+        settings
+    })
+}
+
+/// Findings as they are reported: what is there on the snapshot, with what the release's own wave changes of it.
+fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
+    let mut found = first.findings.clone();
+    let Some(last) = last else { return found };
+    let mut changed: BTreeSet<usize> = BTreeSet::new();
+    for finding in &last.findings {
+        let same = |f: &Finding| f.object == finding.object;
+        // Something that is waited for and comes with an earlier wave is hollow, no longer waiting.
+        let old = match finding.class {
+            Class::Hollow => found.iter().position(|f| same(f) && matches!(f.class, Class::HollowWaiting | Class::Hollow)),
+            class => found.iter().position(|f| same(f) && f.class == class),
+        };
+        match old {
+            Some(i) => {
+                if finding.class == Class::Hollow {
+                    found[i] = finding.clone();
+                }
+                changed.insert(i);
+            }
+            // An object that waits now and appears in its wave stays SKIPPED_WAITING: that is what holds today.
+            None if finding.class == Class::Skipped && found.iter().any(|f| same(f) && f.class == Class::SkippedWaiting) => {}
+            None => {
+                changed.insert(found.len());
+                found.push(finding.clone());
+            }
+        }
+    }
+    found.sort_by(|a, b| (a.class, &a.object, &a.fields).cmp(&(b.class, &b.object, &b.fields)));
+    found
+}
+
+fn release(
+    subjects: &[Subject],
+    ordered: &Ordered,
+    index: &Index,
+    facts: &Snapshot,
+    i: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Release {
+    let subject = &subjects[i];
+    let first = ordered.first.get(i).and_then(Option::as_ref);
+    let last = ordered.later.get(&i);
+    let findings = first.map(|first| merged(first, last)).unwrap_or_default();
+    if let Some(error) = first.and_then(|a| a.now.error.as_ref()) {
+        let problem = Diagnostic::error(format!("{} does not render: {}", subject.release, error.replace('\n', " ")));
+        let problem = match place_of(error) {
+            Some((file, line)) => problem.at(file, line),
+            None => problem,
+        };
+        diagnostics.push(problem.remedy("see the finding of that release; the others were predicted"));
+    }
+    let after: Vec<ReleaseRef> = ordered
+        .after
+        .get(&i)
+        .into_iter()
+        .flatten()
+        .filter(|p| ordered.wave.contains_key(*p))
+        .map(|p| subjects[*p].release.clone())
+        .collect();
+    let cycle = ordered.cycles.iter().find(|c| c.contains(&i)).map(|c| c.iter().map(|m| subjects[*m].release.to_string()).collect());
+    let case = Case { subject, analysis: first, findings: &findings, wave: ordered.wave.get(&i).copied(), after, cycle };
+    let (verdict, mut notes) = verdict(&case);
+    let keys = keys(subject, ordered, index, facts, i);
+    notes.extend(circular_notes(&keys, &verdict));
+    for lookup in first.into_iter().flat_map(|a| &a.now.uncollected) {
+        notes.push(format!("{lookup} was not collected: it is taken as absent; collect its kind to be certain"));
+    }
+    let newest = subject.stored.first();
+    let dangers: Vec<Danger> = ordered.final_analysis(i).map(|a| a.dangers.clone()).unwrap_or_default();
+    Release {
+        release: subject.release.clone(),
+        flux_managed: subject.helm_release.is_some(),
+        suspended: subject.suspended(),
+        chart: newest.map(|r| format!("{}@{}", r.chart_metadata("name"), r.chart_metadata("version"))),
+        revision: newest.map(|r| r.version),
+        decision: subject.decision.clone(),
+        verdict,
+        dangers,
+        findings,
+        keys,
+        notes,
+    }
+}
+
+/// `file:line` at the start of a template error.
+fn place_of(error: &str) -> Option<(String, u32)> {
+    let start = error.find("templates/")?;
+    let begin = error[..start].rfind([' ', '(', '\n']).map_or(0, |i| i + 1);
+    let mut parts = error[begin..].split(':');
+    let file = parts.next()?.to_owned();
+    let digits: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
+    Some((file, digits.parse().ok()?))
+}
+
+fn keys(subject: &Subject, ordered: &Ordered, index: &Index, facts: &Snapshot, i: usize) -> Vec<Key> {
+    let mut fields: BTreeMap<Rc<LookupKey>, BTreeSet<String>> = BTreeMap::new();
+    let analyses = ordered.first.get(i).and_then(Option::as_ref).into_iter().chain(ordered.later.get(&i));
+    let mut evaluations: BTreeMap<Rc<LookupKey>, usize> = BTreeMap::new();
+    let mut later_found: BTreeSet<Rc<LookupKey>> = BTreeSet::new();
+    for analysis in analyses {
+        for (key, read) in &analysis.deciding {
+            fields.entry(key.clone()).or_default().extend(read.iter().cloned());
+        }
+        for lookup in &analysis.now.lookups {
+            if lookup.found {
+                later_found.insert(lookup.key.clone());
+            }
+        }
+        evaluations.clear();
+        for lookup in &analysis.now.lookups {
+            *evaluations.entry(lookup.key.clone()).or_default() += 1;
+        }
+    }
+    fields
+        .into_iter()
+        .map(|(key, fields)| {
+            let object = object_of(facts, &key);
+            let exists = match facts.get(&object) {
+                _ if key.name.is_empty() => "present",
+                Known::Present(_) => "present",
+                _ if later_found.contains(&key) => "predicted",
+                Known::Absent => "absent",
+                Known::Uncollected => "uncollected",
+            };
+            Key {
+                key: key.to_string(),
+                object: reference(&object),
+                api_version: key.api_version.to_string(),
+                evaluations: evaluations.get(&key).copied().unwrap_or(0),
+                exists,
+                producer: index.producer(&subject.release, &object, &fields, facts),
+                fields: fields.into_iter().collect(),
+            }
+        })
+        .collect()
+}
+
+/// What a release's own closure makes cannot be waited for by an error: say so where it matters.
+fn circular_notes(keys: &[Key], verdict: &Verdict) -> Vec<String> {
+    let wanted = matches!(verdict, Verdict::ForceNow | Verdict::ForceAfter { .. } | Verdict::Wait { .. });
+    keys.iter()
+        .filter(|_| wanted)
+        .filter_map(|key| {
+            let depth = key.producer.self_produced?;
+            Some(format!(
+                "{} is made in the release's own closure ({depth} objects deep): to fail instead of to skip would deadlock, and dependsOn cannot wait for it",
+                key.key
+            ))
+        })
+        .collect()
+}
+
+fn plan(subjects: &[Subject], ordered: &Ordered, releases: &[Release]) -> Plan {
+    let mut plan = Plan { throttle_seconds: 300, ..Plan::default() };
+    let last = ordered.wave.values().copied().max().unwrap_or(0);
+    let needed: BTreeSet<usize> = ordered.after.values().flatten().copied().collect();
+    let skipped = |i: &usize| subjects[*i].suspended() && !needed.contains(i);
+    for number in 1..=last {
+        let members = ordered.wave.iter().filter(|(i, wave)| **wave == number && !skipped(i)).map(|(i, _)| *i);
+        let steps: Vec<_> = members.map(|i| steps::step(subjects, ordered, releases, i, number, last)).collect();
+        if !steps.is_empty() {
+            plan.waves.push(crate::report::contract::Wave { number: plan.waves.len() + 1, steps });
+        }
+    }
+    plan.blocked = (0..subjects.len())
+        .filter(|i| match &subjects[*i].moves {
+            Moves::Blocked(_) => ordered.wave.contains_key(i) && skipped(i) || blocked_otherwise(subjects, ordered, *i),
+            _ => false,
+        })
+        .map(|i| steps::blocked(&subjects[i], last))
+        .collect();
+    plan
+}
+
+fn blocked_otherwise(subjects: &[Subject], ordered: &Ordered, i: usize) -> bool {
+    ordered.wave.contains_key(&i) && !subjects[i].suspended()
+}

@@ -1,0 +1,171 @@
+//! The binary itself: what it prints, and how it ends.
+#![allow(clippy::disallowed_methods)]
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_reconcile-planner"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A scratch folder of its own for each test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, bytes) in support::yaml_files(&support::folder("", "fixtures/scenarios/s1-s2")) {
+        std::fs::write(folder.join(file), bytes).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_readme_example_tells_what_is_skipped_and_what_to_type() {
+    let output = run(&["plan", "fixtures/scenarios/s1-s2"]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(2), "findings end with 2");
+    for line in [
+        "9 SKIPPED because of BucketClaim tenant-root/bucket-cozy-backups .status.bucketName",
+        "2 SKIPPED",
+        "kubectl -n tenant-root annotate helmrelease bucket-cozy-backups-system reconcile.fluxcd.io/forceAt=\"$T1\" reconcile.fluxcd.io/requestedAt=\"$T1\" --overwrite --field-manager=flux-client-side-apply",
+        "kubectl -n cozy-backup-controller annotate helmrelease backupstrategy-controller reconcile.fluxcd.io/forceAt=\"$T2\" reconcile.fluxcd.io/requestedAt=\"$T2\" --overwrite --field-manager=flux-client-side-apply",
+        "Secret tenant-root/bucket-cozy-backups-system-credentials exists with a non-empty .data.bucketName",
+    ] {
+        assert!(out.contains(line), "missing {line:?} in\n{out}");
+    }
+}
+
+#[test]
+fn no_secret_value_is_printed() {
+    for args in [
+        &["plan", "fixtures/scenarios/s1-s2"][..],
+        &["plan", "-o", "json", "fixtures/scenarios/s1-s2"],
+        &["explain", "tenant-root/bucket-cozy-backups-system", "-s", "fixtures/scenarios/s1-s2"],
+    ] {
+        let output = run(args);
+        let all = text(&output) + &String::from_utf8_lossy(&output.stderr);
+        for secret in ["example-secret-", "ZXhhbXBsZS1zZWNyZXQt", "AKSYSTEM"] {
+            assert!(!all.contains(secret), "{secret} in the output of {args:?}");
+        }
+    }
+}
+
+#[test]
+fn explain_prints_the_chain_from_the_object_to_who_makes_the_fact() {
+    let out = text(&run(&[
+        "explain",
+        "cozy-backup-controller/backupstrategy-controller",
+        "CNPG/cozy-default-cnpg",
+        "-s",
+        "fixtures/scenarios/s1-s2",
+    ]));
+    for part in [
+        "SKIPPED CNPG cozy-default-cnpg",
+        "templates/strategies-sql.yaml:2",
+        "backups.bucketName",
+        "templates/_helpers.tpl:7",
+        "BucketClaim tenant-root/bucket-cozy-backups .status.bucketName",
+        "release tenant-root/bucket-cozy-backups",
+        "self-produced(2)",
+    ] {
+        assert!(out.contains(part), "missing {part:?} in\n{out}");
+    }
+}
+
+#[test]
+fn the_same_snapshot_gives_the_same_json_in_any_order_of_files() {
+    let folder = "fixtures/scenarios/s1-s2";
+    let whole = text(&run(&["plan", "-o", "json", folder]));
+    assert_eq!(whole, text(&run(&["plan", "-o", "json", folder])), "twice in a row");
+    let mut files: Vec<String> = ["cluster", "flux", "helm-secrets"].iter().map(|f| format!("{folder}/{f}.yaml")).collect();
+    for _ in 0..files.len() {
+        files.rotate_left(1);
+        let mut args = vec!["plan", "-o", "json"];
+        args.extend(files.iter().map(String::as_str));
+        assert_eq!(whole, text(&run(&args)), "{files:?}");
+    }
+}
+
+#[test]
+fn a_truncated_file_is_named_and_the_rest_is_predicted() {
+    let folder = scratch("truncated");
+    std::fs::write(folder.join("extra.json"), "{\"apiVersion\": \"v1\",\n \"kind\": \"Li").unwrap();
+    let output = run(&["plan", folder.to_str().unwrap()]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out.contains("extra.json:2: the file ends in the middle of an object (collect it again"), "{out}");
+    assert!(out.contains("9 SKIPPED"), "{out}");
+}
+
+#[test]
+fn invalid_yaml_is_named_and_the_rest_is_predicted() {
+    let folder = scratch("invalid");
+    std::fs::write(folder.join("extra.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: x\ndata: y\nz: [\n\n\n").unwrap();
+    let output = run(&["plan", folder.to_str().unwrap()]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out.contains("extra.yaml:") && out.contains("collect it again"), "{out}");
+    assert!(out.contains("9 SKIPPED"), "{out}");
+}
+
+#[test]
+fn a_release_secret_that_does_not_decode_is_named_without_its_content() {
+    let folder = scratch("undecodable");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: sh.helm.release.v1.broken.v1\n  namespace: cozy-system\n  labels: {owner: helm, name: broken}\ntype: helm.sh/release.v1\ndata:\n  release: bm90IGEgcmVsZWFzZQ==\n";
+    std::fs::write(folder.join("extra.yaml"), secret).unwrap();
+    let output = run(&["plan", folder.to_str().unwrap()]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out.contains("extra.yaml:1: Secret cozy-system/sh.helm.release.v1.broken.v1"), "{out}");
+    assert!(!out.contains("bm90IGEg"), "{out}");
+    assert!(out.contains("9 SKIPPED"), "{out}");
+}
+
+#[test]
+fn a_chart_that_does_not_render_is_named_and_the_others_are_predicted() {
+    let output = run(&["plan", "fixtures/scenarios/s2-g"]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out.contains("bucket-system/templates/ui.yaml:4: tenant-root/bucket-cozy-backups-system does not render"), "{out}");
+    assert!(out.contains("9 SKIPPED"), "{out}");
+}
+
+#[test]
+fn a_snapshot_without_findings_ends_with_0() {
+    let folder = scratch("clean");
+    for file in ["cluster.yaml", "flux.yaml", "helm-secrets.yaml"] {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    std::fs::write(folder.join("a.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n").unwrap();
+    assert_eq!(run(&["plan", folder.to_str().unwrap()]).status.code(), Some(0));
+}
+
+#[test]
+fn render_prints_what_helm_printed() {
+    for (helm, file) in [("3.17", "helm-3.17.yaml"), ("4.1", "helm-4.1.yaml"), ("4.2", "helm-4.2.yaml")] {
+        let output = run(&[
+            "render",
+            "backupstrategy-controller",
+            "fixtures/charts/backupstrategy-controller",
+            "--namespace",
+            "cozy-backup-controller",
+            "--is-upgrade",
+            "--snapshot",
+            "fixtures/golden/s1-cluster.yaml",
+            "--helm",
+            helm,
+        ]);
+        let want = std::fs::read_to_string(support::folder("", "fixtures/golden").join(file)).unwrap();
+        assert_eq!(text(&output), want, "Helm {helm}");
+    }
+}
