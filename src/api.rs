@@ -43,7 +43,11 @@ pub struct Inputs {
 impl Inputs {
     /// Predicts every release of the snapshot and plans what to force.
     pub fn plan(&self) -> Report {
-        todo!()
+        let choices = crate::plan::run::Choices {
+            controller: self.options.controller.clone(),
+            assume_complete: self.options.assume_complete,
+        };
+        crate::plan::run(&self.snapshot, &self.charts, &choices)
     }
 }
 

@@ -8,6 +8,7 @@ pub mod codec;
 pub mod diff;
 pub mod flux;
 pub mod funcs;
+pub mod plan;
 pub mod render;
 pub mod report;
 pub mod template;

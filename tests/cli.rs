@@ -87,7 +87,8 @@ fn the_same_snapshot_gives_the_same_json_in_any_order_of_files() {
     let folder = "fixtures/scenarios/s1-s2";
     let whole = text(&run(&["plan", "-o", "json", folder]));
     assert_eq!(whole, text(&run(&["plan", "-o", "json", folder])), "twice in a row");
-    let mut files: Vec<String> = ["cluster", "flux", "helm-secrets"].iter().map(|f| format!("{folder}/{f}.yaml")).collect();
+    let mut files: Vec<String> =
+        ["cluster", "flux", "helm-secrets"].iter().map(|f| format!("{folder}/{f}.yaml")).collect();
     for _ in 0..files.len() {
         files.rotate_left(1);
         let mut args = vec!["plan", "-o", "json"];
@@ -110,7 +111,8 @@ fn a_truncated_file_is_named_and_the_rest_is_predicted() {
 #[test]
 fn invalid_yaml_is_named_and_the_rest_is_predicted() {
     let folder = scratch("invalid");
-    std::fs::write(folder.join("extra.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: x\ndata: y\nz: [\n\n\n").unwrap();
+    std::fs::write(folder.join("extra.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: x\ndata: y\nz: [\n\n\n")
+        .unwrap();
     let output = run(&["plan", folder.to_str().unwrap()]);
     let out = text(&output);
     assert_eq!(output.status.code(), Some(1));
@@ -136,7 +138,10 @@ fn a_chart_that_does_not_render_is_named_and_the_others_are_predicted() {
     let output = run(&["plan", "fixtures/scenarios/s2-g"]);
     let out = text(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(out.contains("bucket-system/templates/ui.yaml:4: tenant-root/bucket-cozy-backups-system does not render"), "{out}");
+    assert!(
+        out.contains("bucket-system/templates/ui.yaml:4: tenant-root/bucket-cozy-backups-system does not render"),
+        "{out}"
+    );
     assert!(out.contains("9 SKIPPED"), "{out}");
 }
 

@@ -1,6 +1,6 @@
 //! Acceptance scenarios: each folder below `fixtures/scenarios` (or below `SCENARIOS`) is one test.
 //!
-//! `expect.json` names the releases that are not in sync with their verdict, findings (as exact sets), deciding keys and
+//! `expect/NAME.json` names the releases that are not in sync with their verdict, findings (as exact sets), deciding keys and
 //! dangers, and the waves of the plan. A release that it does not name must be IN_SYNC and without a finding.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros)]
 
@@ -19,19 +19,19 @@ fn main() {
     let root = support::folder("SCENARIOS", "fixtures/scenarios");
     let trials = support::folders(&root)
         .into_iter()
-        .filter(|path| path.join("expect.json").exists())
-        .map(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            Trial::test(name, move || check(&path))
+        .filter_map(|path| {
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            let expect = root.join("expect").join(format!("{name}.json"));
+            expect.exists().then(|| Trial::test(name, move || check(&path, &expect)))
         })
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn check(folder: &Path) -> Result<(), Failed> {
+fn check(folder: &Path, expect: &Path) -> Result<(), Failed> {
     let inputs = Inputs { snapshot: support::yaml_files(folder), ..Inputs::default() };
     let report = inputs.plan();
-    let expect: Json = serde_json::from_slice(&std::fs::read(folder.join("expect.json"))?)?;
+    let expect: Json = serde_json::from_slice(&std::fs::read(expect)?)?;
     let mut wrong = Vec::new();
     for release in &report.releases {
         let name = release.release.to_string();

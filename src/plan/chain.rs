@@ -63,7 +63,9 @@ pub fn chain(
     gates: &[Gate],
     lookups: &[LookupUse],
 ) -> Chain {
-    let decides = |gate: &&Gate| flatten(gate.reads, origins, gates).iter().any(|o| matches!(o, Origin::Lookup { key: k, .. } if k == key));
+    let decides = |gate: &&Gate| {
+        flatten(gate.reads, origins, gates).iter().any(|o| matches!(o, Origin::Lookup { key: k, .. } if k == key))
+    };
     // The gates of the document itself come before those inside helpers: they were entered from the file.
     let gate = gate_ids(set, origins)
         .into_iter()
@@ -86,11 +88,7 @@ pub fn chain(
 }
 
 fn gate_ids(set: OriginSet, origins: &Origins) -> Vec<u32> {
-    origins
-        .members(set)
-        .into_iter()
-        .filter_map(|o| if let Origin::Gate(id) = o { Some(id.0) } else { None })
-        .collect()
+    origins.members(set).into_iter().filter_map(|o| if let Origin::Gate(id) = o { Some(id.0) } else { None }).collect()
 }
 
 fn outermost(stack: &[Frame]) -> Option<&str> {
@@ -132,7 +130,12 @@ mod tests {
     #[test]
     fn only_the_innermost_field_that_was_read_is_named() {
         let origins = Origins::new(true);
-        let key = Rc::new(LookupKey { api_version: "v1".into(), kind: "Secret".into(), namespace: "a".into(), name: "b".into() });
+        let key = Rc::new(LookupKey {
+            api_version: "v1".into(),
+            kind: "Secret".into(),
+            namespace: "a".into(),
+            name: "b".into(),
+        });
         let at = |path: &str| origins.only(Origin::Lookup { key: key.clone(), path: path.into() });
         let set = origins.union_all([at(""), at(".data"), at(".data.x"), at(".database")]);
         let fields: Vec<_> = lookups_of(set, &origins, &[])[&key].iter().map(ToString::to_string).collect();

@@ -38,7 +38,9 @@ impl Charts {
                 self.by_name.insert((chart.name().to_owned(), chart.version().to_owned()), chart);
             }
             Err(error) => {
-                problems.push(Diagnostic::error(error).at(path, None).remedy("give a chart folder or archive that Helm can load"));
+                problems.push(
+                    Diagnostic::error(error).at(path, None).remedy("give a chart folder or archive that Helm can load"),
+                );
             }
         }
     }

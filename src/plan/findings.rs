@@ -95,7 +95,13 @@ impl Analyst<'_> {
         self.found.push(Finding { class, object: Some(reference(object)), fields, error: None, chains });
     }
 
-    fn chain_to(&mut self, rendered: &Rendered, set: OriginSet, key: &Rc<LookupKey>, fields: &BTreeSet<Rc<str>>) -> Vec<Chain> {
+    fn chain_to(
+        &mut self,
+        rendered: &Rendered,
+        set: OriginSet,
+        key: &Rc<LookupKey>,
+        fields: &BTreeSet<Rc<str>>,
+    ) -> Vec<Chain> {
         fields
             .iter()
             .map(|field| {
@@ -188,9 +194,10 @@ impl Analyst<'_> {
                 continue;
             }
             let emptied = self.without(&key);
-            let differs = emptied.doc(&doc.key).is_none_or(|other| {
-                diff::changes(&other.object, &doc.object).iter().any(|c| c.path == change.path)
-            }) || emptied.error.is_some();
+            let differs = emptied
+                .doc(&doc.key)
+                .is_none_or(|other| diff::changes(&other.object, &doc.object).iter().any(|c| c.path == change.path))
+                || emptied.error.is_some();
             if !differs {
                 continue; // the fact does not decide this field
             }
@@ -198,7 +205,11 @@ impl Analyst<'_> {
                 !diff::changes(&stored.object, &other.object).iter().any(|c| c.path == change.path)
             });
             let chains = self.chain_to(self.now, set, &key, &fields);
-            if as_stored || blank(&stored.object, change.old.as_deref()) { hollow.extend(chains) } else { stale.extend(chains) }
+            if as_stored || blank(&stored.object, change.old.as_deref()) {
+                hollow.extend(chains)
+            } else {
+                stale.extend(chains)
+            }
         }
         if !hollow.is_empty() {
             return (Class::Hollow, hollow);
@@ -222,7 +233,8 @@ impl Analyst<'_> {
             live.json.pointer("/metadata/annotations/helm.sh~1resource-policy").and_then(Json::as_str) == Some("keep")
         });
         let mut chains = Vec::new();
-        let keys: BTreeSet<Rc<LookupKey>> = self.now.lookups.iter().filter(|l| l.found).map(|l| l.key.clone()).collect();
+        let keys: BTreeSet<Rc<LookupKey>> =
+            self.now.lookups.iter().filter(|l| l.found).map(|l| l.key.clone()).collect();
         for key in keys {
             let emptied = self.without(&key);
             if let Some(doc) = emptied.doc(object) {
@@ -241,7 +253,8 @@ impl Analyst<'_> {
 
     /// What would appear or fill up once the facts exist that are missing now.
     fn waiting(&mut self) {
-        let absent: BTreeSet<Rc<LookupKey>> = self.now.lookups.iter().filter(|l| !l.found).map(|l| l.key.clone()).collect();
+        let absent: BTreeSet<Rc<LookupKey>> =
+            self.now.lookups.iter().filter(|l| !l.found).map(|l| l.key.clone()).collect();
         let incomplete = self.reads_missing_field();
         if absent.is_empty() && !incomplete {
             return;
@@ -321,7 +334,9 @@ impl Analyst<'_> {
                 let other = self.renderer.render(self.subject, self.facts, &Mode::Hoped { except: Some(key.clone()) });
                 match (path, other.doc(object), hoped.doc(object)) {
                     (None, found, _) => found.is_none(),
-                    (Some(path), Some(other), Some(doc)) => diff::changes(&other.object, &doc.object).iter().any(|c| c.path == path),
+                    (Some(path), Some(other), Some(doc)) => {
+                        diff::changes(&other.object, &doc.object).iter().any(|c| c.path == path)
+                    }
                     (Some(_), _, _) => true,
                 }
             };
@@ -378,7 +393,12 @@ impl Analyst<'_> {
 
 /// An object as the report names it.
 pub fn reference(key: &ObjectKey) -> ObjectRef {
-    ObjectRef { group: key.group.clone(), kind: key.kind.clone(), namespace: key.namespace.clone(), name: key.name.clone() }
+    ObjectRef {
+        group: key.group.clone(),
+        kind: key.kind.clone(),
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    }
 }
 
 /// Whether a value is nothing, or nothing but empty.

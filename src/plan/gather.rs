@@ -78,7 +78,12 @@ impl Subject {
 const HELM_GROUP: &str = "helm.toolkit.fluxcd.io";
 
 /// All releases of a snapshot, by namespace and name.
-pub fn gather(facts: &Snapshot, charts: &Charts, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) -> Vec<Subject> {
+pub fn gather(
+    facts: &Snapshot,
+    charts: &Charts,
+    settings: &Settings,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Subject> {
     let mut subjects = Vec::new();
     let mut owned: BTreeSet<(String, String)> = BTreeSet::new();
     for object in facts.objects().filter(|o| o.key.group == HELM_GROUP && o.key.kind == "HelmRelease") {
@@ -99,7 +104,13 @@ pub fn gather(facts: &Snapshot, charts: &Charts, settings: &Settings, diagnostic
     subjects
 }
 
-fn managed(hr: &HelmRelease, facts: &Snapshot, charts: &Charts, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) -> Subject {
+fn managed(
+    hr: &HelmRelease,
+    facts: &Snapshot,
+    charts: &Charts,
+    settings: &Settings,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Subject {
     let (stored, problems) = stored(facts, &hr.storage_namespace(), &hr.release_name());
     diagnostics.extend(problems);
     let decision = flux::simulate(hr, facts, &stored, settings);
@@ -124,11 +135,7 @@ fn managed(hr: &HelmRelease, facts: &Snapshot, charts: &Charts, settings: &Setti
         helm_release: Some(hr.json.clone()),
         chart,
         values,
-        depends_on: hr
-            .depends_on()
-            .into_iter()
-            .map(|d| ReleaseRef { namespace: d.namespace, name: d.name })
-            .collect(),
+        depends_on: hr.depends_on().into_iter().map(|d| ReleaseRef { namespace: d.namespace, name: d.name }).collect(),
         decision: described(&decision),
         moves,
         stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
@@ -189,9 +196,8 @@ fn chart_of(
         }
     };
     let kept = newest.filter(|r| r.chart_metadata("name") == name && r.chart_metadata("version") == version);
-    let whole = kept
-        .and_then(|r| Chart::from_release(r.chart()?).ok())
-        .filter(|chart| chart.missing_dependencies().is_empty());
+    let whole =
+        kept.and_then(|r| Chart::from_release(r.chart()?).ok()).filter(|chart| chart.missing_dependencies().is_empty());
     let found = whole.or_else(|| {
         let mut chart = charts.get(&name, &version)?.clone();
         // Flux may have added build metadata; templates see the version that it loads.
@@ -210,7 +216,8 @@ fn docs(stored: &[StoredRelease], namespace: &str, facts: &Snapshot, diagnostics
         Ok(documents) => documents.into_iter().map(|d| Doc::new(d, namespace, facts)).collect(),
         Err(error) => {
             let source = &newest.object.source;
-            let problem = Diagnostic::error(format!("{}: the stored manifest cannot be read: {error}", newest.object.key));
+            let problem =
+                Diagnostic::error(format!("{}: the stored manifest cannot be read: {error}", newest.object.key));
             diagnostics.push(
                 problem
                     .at(&*source.file, (source.line > 0).then_some(source.line))
@@ -226,7 +233,9 @@ fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
     match &decision.outcome {
         Outcome::Unknown { missing } => Moves::Unknown(missing.clone()),
         Outcome::Exited(exit) => Moves::Blocked(exit.to_string()),
-        Outcome::Decided { state: State::Failed, action, .. } if !matches!(action, Action::None | Action::RetriesExceeded) => {
+        Outcome::Decided { state: State::Failed, action, .. }
+            if !matches!(action, Action::None | Action::RetriesExceeded) =>
+        {
             Moves::Retries
         }
         Outcome::Decided { action: Action::Install | Action::Upgrade, reason, .. } => Moves::ByItself(reason.clone()),

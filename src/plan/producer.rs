@@ -78,13 +78,20 @@ impl Index {
             let field = |name: &str| owner.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
             let api = field("apiVersion");
             let group = api.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
-            let object = ObjectKey { group, kind: field("kind"), namespace: release.namespace.clone(), name: field("name") };
+            let object =
+                ObjectKey { group, kind: field("kind"), namespace: release.namespace.clone(), name: field("name") };
             self.behind.insert(object, (release.clone(), format!("owner reference of HelmRelease {release}")));
         }
     }
 
     /// Who makes `wanted`, which `reader` looks up and reads `fields` of.
-    pub fn producer(&self, reader: &ReleaseRef, wanted: &ObjectKey, fields: &BTreeSet<String>, facts: &dyn Facts) -> Producer {
+    pub fn producer(
+        &self,
+        reader: &ReleaseRef,
+        wanted: &ObjectKey,
+        fields: &BTreeSet<String>,
+        facts: &dyn Facts,
+    ) -> Producer {
         let live = facts.get(wanted);
         let mut producer = match self.made_by.get(wanted) {
             Some(made) => Producer {
@@ -129,7 +136,13 @@ impl Index {
             if let Some(owner) = object.json.pointer("/metadata/ownerReferences/0") {
                 let field = |name: &str| owner.get(name).and_then(Json::as_str).unwrap_or_default();
                 let evidence = format!("owned by {} {}", field("kind"), field("name"));
-                return Producer { kind: "owner", release: None, field_writer: None, self_produced: None, evidence: vec![evidence] };
+                return Producer {
+                    kind: "owner",
+                    release: None,
+                    field_writer: None,
+                    self_produced: None,
+                    evidence: vec![evidence],
+                };
             }
         }
         if let Some((namer, field, release)) = self.namer(wanted) {
@@ -153,7 +166,8 @@ impl Index {
             (last.contains("name") && parent.contains(&kind)) || last.contains(&kind)
         };
         // A consumer (a pod that mounts the Secret) names it too; whoever is no workload is asked to make it.
-        let consumes = |key: &ObjectKey| matches!(key.group.as_str(), "" | "apps" | "batch" | "networking.k8s.io" | HELM_GROUP);
+        let consumes =
+            |key: &ObjectKey| matches!(key.group.as_str(), "" | "apps" | "batch" | "networking.k8s.io" | HELM_GROUP);
         self.names
             .get(&(wanted.namespace.clone(), wanted.name.clone()))?
             .iter()

@@ -14,6 +14,7 @@ use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::Facts;
 use crate::cluster::world::{ClusterWorld, Supposition};
 use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
+use crate::flux::settings::Settings;
 use crate::render::scope::{Capabilities, KubeVersion, Release};
 use crate::render::{Request, render, user_values};
 use crate::template::eval::Options;
@@ -55,7 +56,8 @@ pub struct Doc {
 impl Doc {
     /// From a document of a manifest.
     pub fn new(document: StoredDocument, namespace: &str, facts: &dyn Facts) -> Doc {
-        let text = |pointer: &str| document.object.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let text =
+            |pointer: &str| document.object.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
         let api_version = text("/apiVersion");
         let (kind, own) = (text("/kind"), text("/metadata/namespace"));
         let group = group_of(&api_version).to_owned();
@@ -80,7 +82,8 @@ impl Doc {
     /// The origins of what lies at a position path, and of the document itself.
     pub fn origins_at(&self, path: Option<&str>, origins: &Origins) -> OriginSet {
         let Some(path) = path else { return self.whole };
-        let below = |leaf: &str| leaf == path || leaf.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
+        let below =
+            |leaf: &str| leaf == path || leaf.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
         let sets = self.leaves.iter().filter(|(leaf, _)| below(leaf)).map(|(_, set)| *set);
         origins.union_all(sets.chain([self.whole]))
     }
@@ -127,13 +130,15 @@ impl Rendered {
 
 /// Renders releases.
 pub struct Renderer {
-    /// The Helm inside the controller.
-    pub helm: HelmVersion,
-    /// Whether hooks go through the post-renderers.
-    pub strategy: fn(&Json) -> Strategy,
+    /// The controller: its version and flags.
+    pub settings: Settings,
 }
 
 impl Renderer {
+    fn helm(&self) -> HelmVersion {
+        self.settings.controller.helm()
+    }
+
     /// Renders a release as its next upgrade (or install) would, on these facts.
     pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
         let origins = Origins::new(true);
@@ -164,7 +169,7 @@ impl Renderer {
                 },
                 api_versions: Rc::new(facts.discovery().api_versions()),
             },
-            helm: self.helm,
+            helm: self.helm(),
             options: Options { force_open },
         };
         let rendered = render(request, &world, &origins);
@@ -187,8 +192,8 @@ impl Renderer {
     fn post_render_config<'s>(&self, subject: &'s Subject) -> PostRender<'s> {
         let hr = subject.helm_release.as_deref();
         PostRender {
-            helm: self.helm,
-            strategy: hr.map_or(Strategy::Combined, self.strategy),
+            helm: self.helm(),
+            strategy: hr.map_or(Strategy::Combined, |hr| self.settings.strategy(hr)),
             hr_name: &subject.release.name,
             hr_namespace: &subject.release.namespace,
             post_renderers: hr.and_then(|hr| hr.pointer("/spec/postRenderers")),
@@ -280,7 +285,8 @@ pub fn at<'j>(json: &'j Json, path: &str) -> Option<&'j Json> {
             // A key may hold dots itself: the longest that is there wins.
             let after = rest.strip_prefix('.')?;
             let map = here.as_object()?;
-            let ends = after.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(i, _)| i).chain([after.len()]);
+            let ends =
+                after.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(i, _)| i).chain([after.len()]);
             let end = ends.filter(|end| map.contains_key(&after[..*end])).max()?;
             here = map.get(&after[..end])?;
             rest = &after[end..];

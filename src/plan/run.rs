@@ -43,7 +43,7 @@ pub fn run(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices
         assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
     }
     let subjects = gather(&facts, &charts, &settings, &mut diagnostics);
-    let renderer = Renderer { helm: settings.controller.helm(), strategy: settings.strategy() };
+    let renderer = Renderer { settings: settings.clone() };
     let ordered = order(&renderer, &subjects, &facts);
     let index = Index::new(&subjects, &predicted(&ordered, &subjects));
     let releases: Vec<Release> =
@@ -67,13 +67,17 @@ pub fn run(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices
     }
 }
 
-fn settings(facts: &Snapshot, choices: &Choices, assumptions: &mut Vec<String>, problems: &mut Vec<Diagnostic>) -> Settings {
+fn settings(
+    facts: &Snapshot,
+    choices: &Choices,
+    assumptions: &mut Vec<String>,
+    problems: &mut Vec<Diagnostic>,
+) -> Settings {
     if let Some(text) = &choices.controller {
         match text.parse() {
             Ok(controller) => return Settings { controller, ..Settings::detect(facts).unwrap_or_default() },
-            Err(error) => problems.push(
-                Diagnostic::error(format!("{error}")).remedy("give a version of helm-controller such as 1.6.2"),
-            ),
+            Err(error) => problems
+                .push(Diagnostic::error(format!("{error}")).remedy("give a version of helm-controller such as 1.6.2")),
         }
     }
     Settings::detect(facts).unwrap_or_else(|| {
@@ -95,7 +99,9 @@ fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
         let same = |f: &Finding| f.object == finding.object;
         // Something that is waited for and comes with an earlier wave is hollow, no longer waiting.
         let old = match finding.class {
-            Class::Hollow => found.iter().position(|f| same(f) && matches!(f.class, Class::HollowWaiting | Class::Hollow)),
+            Class::Hollow => {
+                found.iter().position(|f| same(f) && matches!(f.class, Class::HollowWaiting | Class::Hollow))
+            }
             class => found.iter().position(|f| same(f) && f.class == class),
         };
         match old {
@@ -106,7 +112,8 @@ fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
                 changed.insert(i);
             }
             // An object that waits now and appears in its wave stays SKIPPED_WAITING: that is what holds today.
-            None if finding.class == Class::Skipped && found.iter().any(|f| same(f) && f.class == Class::SkippedWaiting) => {}
+            None if finding.class == Class::Skipped
+                && found.iter().any(|f| same(f) && f.class == Class::SkippedWaiting) => {}
             None => {
                 changed.insert(found.len());
                 found.push(finding.clone());
@@ -145,8 +152,13 @@ fn release(
         .filter(|p| ordered.wave.contains_key(*p))
         .map(|p| subjects[*p].release.clone())
         .collect();
-    let cycle = ordered.cycles.iter().find(|c| c.contains(&i)).map(|c| c.iter().map(|m| subjects[*m].release.to_string()).collect());
-    let case = Case { subject, analysis: first, findings: &findings, wave: ordered.wave.get(&i).copied(), after, cycle };
+    let cycle = ordered
+        .cycles
+        .iter()
+        .find(|c| c.contains(&i))
+        .map(|c| c.iter().map(|m| subjects[*m].release.to_string()).collect());
+    let case =
+        Case { subject, analysis: first, findings: &findings, wave: ordered.wave.get(&i).copied(), after, cycle };
     let (verdict, mut notes) = verdict(&case);
     let keys = keys(subject, ordered, index, facts, i);
     notes.extend(circular_notes(&keys, &verdict));

@@ -31,7 +31,8 @@ pub fn step(subjects: &[Subject], ordered: &Ordered, releases: &[Release], i: us
     }
     for object in &expected.created {
         let fields = awaited_fields(releases, object);
-        let with = if fields.is_empty() { String::new() } else { format!(" with a non-empty {}", fields.join(" and ")) };
+        let with =
+            if fields.is_empty() { String::new() } else { format!(" with a non-empty {}", fields.join(" and ")) };
         gate.push(format!("{object} exists{with}"));
     }
     gate.push(format!(

@@ -55,7 +55,11 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
             notes.extend(finding.object.as_ref().map(|o| format!("{o} goes on waiting after this force")));
         }
         return (
-            if case.after.is_empty() { Verdict::ForceNow } else { Verdict::ForceAfter { releases: case.after.clone() } },
+            if case.after.is_empty() {
+                Verdict::ForceNow
+            } else {
+                Verdict::ForceAfter { releases: case.after.clone() }
+            },
             notes,
         );
     }
@@ -92,8 +96,5 @@ fn without_render(subject: &Subject) -> Verdict {
 
 /// Why a forced render would fail, if it would.
 fn failure(findings: &[Finding]) -> Option<String> {
-    findings
-        .iter()
-        .find(|f| matches!(f.class, Class::RenderError | Class::ApplyError))
-        .and_then(|f| f.error.clone())
+    findings.iter().find(|f| matches!(f.class, Class::RenderError | Class::ApplyError)).and_then(|f| f.error.clone())
 }

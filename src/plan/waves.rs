@@ -106,7 +106,8 @@ fn refresh(
 ) {
     for i in (0..subjects.len()).filter(|i| !through.contains(i)) {
         let Some(known) = ordered.final_analysis(i) else { continue };
-        let readers: Vec<usize> = members.iter().copied().filter(|m| reads_writes_of(ordered, known, subjects, *m)).collect();
+        let readers: Vec<usize> =
+            members.iter().copied().filter(|m| reads_writes_of(ordered, known, subjects, *m)).collect();
         if readers.is_empty() {
             continue;
         }
@@ -135,7 +136,10 @@ fn predecessors(
         for &a in candidates.iter().filter(|a| **a != b) {
             let Some(reader) = ordered.final_analysis(a) else { continue };
             let depends = subjects[a].depends_on.contains(&subjects[b].release);
-            let changes = || reads_writes_of(ordered, reader, subjects, b) && differs(reader, &analyse(renderer, &subjects[a], &after_b));
+            let changes = || {
+                reads_writes_of(ordered, reader, subjects, b)
+                    && differs(reader, &analyse(renderer, &subjects[a], &after_b))
+            };
             if depends || changes() {
                 before.entry(a).or_default().insert(b);
             }
@@ -156,7 +160,8 @@ fn reads_writes_of(ordered: &Ordered, reader: &Analysis, subjects: &[Subject], m
     let namespace = &subjects[maker].namespace;
     let expected = &writes.expected;
     let objects = expected.created.iter().chain(expected.changed.iter().map(|c| &c.object)).chain(&expected.deleted);
-    let written: Vec<(&str, &str, &str)> = objects.map(|o| (o.kind.as_str(), o.namespace.as_str(), o.name.as_str())).collect();
+    let written: Vec<(&str, &str, &str)> =
+        objects.map(|o| (o.kind.as_str(), o.namespace.as_str(), o.name.as_str())).collect();
     reader.now.lookups.iter().any(|l| {
         written.iter().any(|(kind, ns, name)| {
             let ns = if ns.is_empty() { namespace.as_str() } else { ns };

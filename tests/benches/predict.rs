@@ -28,7 +28,15 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 fn timed(mut run: impl FnMut()) -> Duration {
     run();
-    median((0..RUNS).map(|_| { let start = Instant::now(); run(); start.elapsed() }).collect())
+    median(
+        (0..RUNS)
+            .map(|_| {
+                let start = Instant::now();
+                run();
+                start.elapsed()
+            })
+            .collect(),
+    )
 }
 
 /// The shipped snapshot of S1 and S2: files in memory to report in memory.

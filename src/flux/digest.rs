@@ -1,0 +1,348 @@
+//! Digests as the controller computes them.
+
+use serde_json::{Map as JsonMap, Value as Json};
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+use super::settings::ControllerVersion;
+use crate::cluster::storage::StoredRelease;
+use crate::codec::json::go_compact;
+use crate::codec::yaml::digest_text;
+
+/// `sha256:…` of bytes.
+pub fn sha256(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The digest of `bytes` by the algorithm that a stored digest names; `None` if it names none that is known (`F-9`).
+fn like(stored: &str, bytes: &[u8]) -> Option<String> {
+    let (algorithm, _) = stored.split_once(':')?;
+    let digest = match algorithm {
+        "sha256" => hex(&Sha256::digest(bytes)),
+        "sha384" => hex(&Sha384::digest(bytes)),
+        "sha512" => hex(&Sha512::digest(bytes)),
+        _ => return None,
+    };
+    Some(format!("{algorithm}:{digest}"))
+}
+
+/// The text under the values digest (`F-112`); values without keys have none.
+fn values_text(values: &Json) -> String {
+    match values {
+        Json::Object(map) if !map.is_empty() => digest_text(values),
+        _ => String::new(),
+    }
+}
+
+/// `configDigest` of composed values (`F-112`).
+pub fn config_digest(values: &Json) -> String {
+    sha256(values_text(values).as_bytes())
+}
+
+/// Whether a stored digest is that of these values, by the algorithm it names.
+pub fn config_matches(stored: &str, values: &Json) -> bool {
+    like(stored, values_text(values).as_bytes()).is_some_and(|digest| digest == stored)
+}
+
+/// Whether a stored digest is that of this stored release (`F-121`, `F-291`, `F-373`).
+pub fn release_matches(stored: &str, release: &StoredRelease, oci: &str, controller: ControllerVersion) -> bool {
+    let text = go_ordered(&observation(release, oci, controller)) + "\n";
+    like(stored, text.as_bytes()).is_some_and(|digest| digest == stored)
+}
+
+/// Whether a digest has the form of one.
+pub fn is_valid(digest: &str) -> bool {
+    let Some((algorithm, hex)) = digest.split_once(':') else { return false };
+    let length = match algorithm {
+        "sha256" | "blake3" => 64,
+        "sha384" => 96,
+        "sha512" => 128,
+        _ => return false,
+    };
+    hex.len() == length && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// `observedPostRenderersDigest` (`F-148`).
+pub fn post_renderers(spec: Option<&Json>) -> String {
+    let Some(Json::Array(list)) = spec else { return String::new() };
+    let pick = |json: &Json, always: &[&str], fields: &[&str]| {
+        let mut out = Vec::new();
+        for field in fields {
+            match json.get(*field) {
+                Some(value) if always.contains(field) || !is_empty(value) => {
+                    out.push(((*field).to_owned(), Ordered::Plain(value.clone())))
+                }
+                None if always.contains(field) => out.push(((*field).to_owned(), Ordered::Plain("".into()))),
+                _ => {}
+            }
+        }
+        out
+    };
+    let elements = list
+        .iter()
+        .map(|element| {
+            let Some(kustomize) = element.get("kustomize") else { return Ordered::Map(Vec::new()) };
+            let mut inner = Vec::new();
+            if let Some(Json::Array(patches)) = kustomize.get("patches").filter(|p| !is_empty(p)) {
+                let patches = patches.iter().map(|patch| {
+                    let mut out = pick(patch, &["patch"], &["patch"]);
+                    if let Some(target) = patch.get("target") {
+                        let fields =
+                            ["group", "version", "kind", "namespace", "name", "annotationSelector", "labelSelector"];
+                        out.push(("target".into(), Ordered::Map(pick(target, &[], &fields))));
+                    }
+                    Ordered::Map(out)
+                });
+                inner.push(("patches".into(), Ordered::List(patches.collect())));
+            }
+            if let Some(Json::Array(images)) = kustomize.get("images").filter(|i| !is_empty(i)) {
+                let fields = ["name", "newName", "newTag", "digest"];
+                let images = images.iter().map(|image| Ordered::Map(pick(image, &["name"], &fields)));
+                inner.push(("images".into(), Ordered::List(images.collect())));
+            }
+            Ordered::Map(vec![("kustomize".into(), Ordered::Map(inner))])
+        })
+        .collect();
+    sha256((go_ordered(&Ordered::List(elements)) + "\n").as_bytes())
+}
+
+/// `observedCommonMetadataDigest` (`F-149`).
+pub fn common_metadata(spec: Option<&Json>) -> String {
+    let Some(spec) = spec.filter(|s| s.is_object()) else { return String::new() };
+    let fields = ["annotations", "labels"].iter().filter_map(|field| {
+        let value = spec.get(*field).filter(|v| !is_empty(v))?;
+        Some(((*field).to_owned(), Ordered::Plain(value.clone())))
+    });
+    sha256((go_ordered(&Ordered::Map(fields.collect())) + "\n").as_bytes())
+}
+
+fn is_empty(json: &Json) -> bool {
+    match json {
+        Json::Null => true,
+        Json::Bool(value) => !value,
+        Json::Number(number) => number.as_f64() == Some(0.0),
+        Json::String(text) => text.is_empty(),
+        Json::Array(list) => list.is_empty(),
+        Json::Object(map) => map.is_empty(),
+    }
+}
+
+/// JSON whose maps keep the order of a Go struct.
+enum Ordered {
+    Map(Vec<(String, Ordered)>),
+    List(Vec<Ordered>),
+    Plain(Json),
+}
+
+fn go_ordered(value: &Ordered) -> String {
+    match value {
+        Ordered::Plain(json) => go_compact(json),
+        Ordered::List(items) => format!("[{}]", items.iter().map(go_ordered).collect::<Vec<_>>().join(",")),
+        Ordered::Map(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(k, v)| format!("{}:{}", go_compact(&Json::String(k.clone())), go_ordered(v)))
+                .collect();
+            format!("{{{}}}", fields.join(","))
+        }
+    }
+}
+
+/// The observation of a release that its digest covers (`F-121`).
+fn observation(release: &StoredRelease, oci: &str, controller: ControllerVersion) -> Ordered {
+    let json = &*release.json;
+    let old = controller < ControllerVersion(1, 5, 0);
+    let plain = |field: &str| Ordered::Plain(json.get(field).cloned().unwrap_or(Json::Null));
+    let mut fields = vec![
+        ("name".to_owned(), plain("name")),
+        ("version".to_owned(), plain("version")),
+        ("info".to_owned(), info(json.get("info"), old)),
+        ("chartMetadata".to_owned(), metadata(json.pointer("/chart/metadata"))),
+    ];
+    let config = json.get("config").filter(|c| !is_empty(c)).cloned().unwrap_or(Json::Null);
+    fields.push(("config".into(), Ordered::Plain(config)));
+    fields.push(("manifest".into(), Ordered::Plain(json.get("manifest").cloned().unwrap_or_else(|| "".into()))));
+    let hooks: Vec<Ordered> = json
+        .get("hooks")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .filter(|hook| {
+            let events = hook.get("events").and_then(Json::as_array);
+            !events.into_iter().flatten().any(|e| e.as_str() == Some("test"))
+        })
+        .map(|hook| hook_fields(hook, old))
+        .collect();
+    fields.push(("hooks".into(), if hooks.is_empty() { Ordered::Plain(Json::Null) } else { Ordered::List(hooks) }));
+    fields.push(("namespace".into(), plain("namespace")));
+    if !oci.is_empty() {
+        fields.push(("ociDigest".into(), Ordered::Plain(oci.into())));
+    }
+    Ordered::Map(fields)
+}
+
+fn info(info: Option<&Json>, old: bool) -> Ordered {
+    let empty = Json::Object(JsonMap::new());
+    let info = info.unwrap_or(&empty);
+    let mut out = Vec::new();
+    for field in ["first_deployed", "last_deployed", "deleted"] {
+        time(&mut out, field, info.get(field), old);
+    }
+    for field in ["description", "status", "notes"] {
+        if let Some(value) = info.get(field).filter(|v| !is_empty(v)) {
+            out.push((field.to_owned(), Ordered::Plain(value.clone())));
+        }
+    }
+    Ordered::Map(out)
+}
+
+/// A time, in the form that reading and writing it gives; absent ones are written as "" by old versions (`F-291`).
+fn time(out: &mut Vec<(String, Ordered)>, field: &str, value: Option<&Json>, always: bool) {
+    let text = value.and_then(Json::as_str).unwrap_or_default();
+    let text = normal_time(text);
+    if !text.is_empty() || always {
+        out.push((field.to_owned(), Ordered::Plain(text.into())));
+    }
+}
+
+/// RFC 3339 with a fraction without trailing zeros and `Z` for no offset; the zero time is "".
+fn normal_time(text: &str) -> String {
+    if text.is_empty() || text.starts_with("0001-01-01T00:00:00") {
+        return String::new();
+    }
+    let Some(split) = text.get(19..).and_then(|rest| rest.find(['Z', '+', '-'])) else { return text.to_owned() };
+    let (stamp, zone) = text.split_at(19 + split);
+    let (seconds, fraction) = stamp.split_once('.').unwrap_or((stamp, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let zone = if matches!(zone, "+00:00" | "-00:00") { "Z" } else { zone };
+    if fraction.is_empty() { format!("{seconds}{zone}") } else { format!("{seconds}.{fraction}{zone}") }
+}
+
+const METADATA: &[&str] = &[
+    "name",
+    "home",
+    "sources",
+    "version",
+    "description",
+    "keywords",
+    "maintainers",
+    "icon",
+    "apiVersion",
+    "condition",
+    "tags",
+    "appVersion",
+    "deprecated",
+    "annotations",
+    "kubeVersion",
+    "dependencies",
+    "type",
+];
+
+fn metadata(metadata: Option<&Json>) -> Ordered {
+    let Some(metadata) = metadata else { return Ordered::Map(Vec::new()) };
+    let mut out = Vec::new();
+    for field in METADATA {
+        let Some(value) = metadata.get(*field).filter(|v| !is_empty(v)) else { continue };
+        let list = |fields: &[&str], always: &[&str]| {
+            let items = value.as_array().into_iter().flatten().map(|item| {
+                let mut inner = Vec::new();
+                for name in fields {
+                    match item.get(*name) {
+                        Some(value) if !is_empty(value) => {
+                            inner.push(((*name).to_owned(), Ordered::Plain(value.clone())))
+                        }
+                        _ if always.contains(name) => inner.push(((*name).to_owned(), Ordered::Plain("".into()))),
+                        _ => {}
+                    }
+                }
+                Ordered::Map(inner)
+            });
+            Ordered::List(items.collect())
+        };
+        let ordered = match *field {
+            "maintainers" => list(&["name", "email", "url"], &[]),
+            "dependencies" => list(
+                &["name", "version", "repository", "condition", "tags", "enabled", "import-values", "alias"],
+                &["name", "repository"],
+            ),
+            _ => Ordered::Plain(value.clone()),
+        };
+        out.push(((*field).to_owned(), ordered));
+    }
+    Ordered::Map(out)
+}
+
+fn hook_fields(hook: &Json, old: bool) -> Ordered {
+    let mut out = Vec::new();
+    let put = |out: &mut Vec<(String, Ordered)>, field: &str| {
+        if let Some(value) = hook.get(field).filter(|v| !is_empty(v)) {
+            out.push((field.to_owned(), Ordered::Plain(value.clone())));
+        }
+    };
+    for field in ["name", "kind", "path", "manifest", "events"] {
+        put(&mut out, field);
+    }
+    let run = hook.get("last_run");
+    let mut last = Vec::new();
+    for field in ["started_at", "completed_at"] {
+        time(&mut last, field, run.and_then(|r| r.get(field)), old);
+    }
+    let phase = run.and_then(|r| r.get("phase")).cloned().unwrap_or_else(|| "".into());
+    last.push(("phase".into(), Ordered::Plain(phase)));
+    out.push(("last_run".into(), Ordered::Map(last)));
+    put(&mut out, "weight");
+    put(&mut out, "delete_policies");
+    if !old {
+        put(&mut out, "output_log_policies");
+    }
+    Ordered::Map(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn f_122_to_f_124_values_digests() {
+        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(config_digest(&json!({})), empty);
+        assert_eq!(config_digest(&Json::Null), empty);
+        let foo = "sha256:1dabc4e3cbbd6a0818bd460f3a6c9855bfe95d506c74726bc0f2edb0aecb1f4e";
+        assert_eq!(config_digest(&json!({"foo": "bar"})), foo);
+        assert!(config_matches(foo, &json!({"foo": "bar"})));
+    }
+
+    #[test]
+    fn f_127_what_is_no_digest_never_matches() {
+        for stored in ["", "sha512:invalid", "sha1:a856118d270c0db44a9019d51e2bba4fc3e6bac7"] {
+            assert!(!config_matches(stored, &json!({"foo": "bar"})), "{stored}");
+        }
+    }
+
+    #[test]
+    fn f_151_to_f_153_metadata_and_post_renderers() {
+        let one = json!({"labels": {"common-label": "test-label-value"}, "annotations": {"common-annotation": "test-annotation-value"}});
+        assert_eq!(
+            common_metadata(Some(&one)),
+            "sha256:966889f004ccb41f12738e234804d4a9663e5a29a055d527fc224ce79ebc8769"
+        );
+        assert_eq!(
+            common_metadata(Some(&json!({}))),
+            "sha256:ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356"
+        );
+        assert_eq!(
+            post_renderers(Some(&json!([]))),
+            "sha256:37517e5f3dc66819f61f5a7bb8ace1921282415f10551d2defa5c3eb0985b570"
+        );
+        let images = json!([{"kustomize": {"images": [{"name": "nginx", "newName": "reg/nginx", "newTag": "1.2", "digest": "sha256:ab"}]}}, {}]);
+        assert_eq!(
+            post_renderers(Some(&images)),
+            "sha256:e4ea15d3c3e4e5c8929b3f8fb08890019ef1ddbb33a68155601280cc8f7bf7e0"
+        );
+        assert_eq!(post_renderers(None), "");
+    }
+}

@@ -1,0 +1,269 @@
+//! The values that the controller composes: inline, references, target paths (`F-40` to `F-54`).
+//!
+//! Maps and lists are shared between what goes in and what comes out, as in the controller: a write through a target
+//! path may reach the inline values too (`F-52`).
+
+use std::collections::BTreeMap;
+
+use data_encoding::BASE64;
+use serde_json::Value as Json;
+
+use super::model::HelmRelease;
+use crate::base::Known;
+use crate::chart::set::{self, Mode};
+use crate::cluster::object::ObjectKey;
+use crate::cluster::snapshot::Facts;
+use crate::codec::json::{value_from_json_floats, value_to_json};
+use crate::codec::yaml;
+use crate::value::{Map, MapType, Repr, Text, Value};
+
+/// What composition gave.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Composed {
+    /// The values, and what happened silently on the way.
+    Values {
+        /// The values.
+        json: Json,
+        /// Silent faults, each with its rule.
+        notes: Vec<String>,
+    },
+    /// A referenced object was not collected.
+    Missing {
+        /// Which.
+        what: String,
+    },
+    /// The controller stops with this text (`F-46`).
+    Error(String),
+}
+
+/// Composes the values of a HelmRelease from what the cluster holds now.
+pub fn compose(hr: &HelmRelease, facts: &dyn Facts) -> Composed {
+    let mut notes = Vec::new();
+    let inline = inline(hr, &mut notes);
+    let mut acc = Map::new(BTreeMap::new(), MapType::Any);
+    for reference in hr.json.pointer("/spec/valuesFrom").and_then(Json::as_array).into_iter().flatten() {
+        let source = match Reference::read(reference, hr) {
+            Ok(source) => source,
+            Err(error) => return Composed::Error(error),
+        };
+        let data = match source.data(facts) {
+            Ok(Some(data)) => data,
+            Ok(None) => continue,
+            Err(stop) => return stop,
+        };
+        if source.target.is_empty() {
+            match parse(&data) {
+                Ok(map) => acc = merge(&acc, &map, 0),
+                Err(cause) => return Composed::Error(source.failed(&cause)),
+            }
+        } else {
+            acc = merge(&acc, &inline, 0);
+            if let Err(cause) = write(&acc, &source.target, &data, source.literal) {
+                return Composed::Error(source.failed(&cause));
+            }
+        }
+    }
+    let result = merge(&acc, &inline, 0);
+    Composed::Values { json: value_to_json(&Value::new(Repr::Map(result))), notes }
+}
+
+fn inline(hr: &HelmRelease, notes: &mut Vec<String>) -> Map {
+    let empty = || Map::new(BTreeMap::new(), MapType::Any);
+    let Some(json) = hr.json.pointer("/spec/values").filter(|v| v.is_object()) else { return empty() };
+    if swallowed(json) {
+        notes.push("F-40: the inline values cannot be read by the controller and count as empty".into());
+        return empty();
+    }
+    value_from_json_floats(json).as_map().cloned().unwrap_or_else(empty)
+}
+
+/// Characters at which the controller's reading of inline values fails silently (`F-40`).
+fn swallowed(json: &Json) -> bool {
+    let bad = |text: &str, key: bool| {
+        text.chars().any(|c| {
+            matches!(c, '\u{7f}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+                || (key && c == '\u{85}')
+        })
+    };
+    match json {
+        Json::String(text) => bad(text, false),
+        Json::Array(list) => list.iter().any(swallowed),
+        Json::Object(map) => map.iter().any(|(k, v)| {
+            bad(k, true) || crate::codec::json::go_compact(&Json::String(k.clone())).len() > 1024 || swallowed(v)
+        }),
+        _ => false,
+    }
+}
+
+struct Reference {
+    kind: String,
+    namespace: String,
+    name: String,
+    key: String,
+    target: String,
+    optional: bool,
+    literal: bool,
+}
+
+impl Reference {
+    fn read(json: &Json, hr: &HelmRelease) -> Result<Reference, String> {
+        let text = |field: &str| json.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let flag = |field: &str| json.get(field).and_then(Json::as_bool).unwrap_or(false);
+        let kind = text("kind");
+        if kind != "ConfigMap" && kind != "Secret" {
+            return Err(format!("unsupported values reference kind '{kind}'"));
+        }
+        let key = if text("valuesKey").is_empty() { "values.yaml".to_owned() } else { text("valuesKey") };
+        Ok(Reference {
+            kind,
+            namespace: hr.namespace.clone(),
+            name: text("name"),
+            key,
+            target: text("targetPath"),
+            optional: flag("optional"),
+            literal: flag("literal"),
+        })
+    }
+
+    fn failed(&self, cause: &str) -> String {
+        let optional = if self.optional { " optional" } else { "" };
+        format!(
+            "could not resolve{optional} {} chart values reference '{}/{}' with key '{}': {cause}",
+            self.kind, self.namespace, self.name, self.key
+        )
+    }
+
+    /// The referenced bytes; `None` if an optional one is missing.
+    fn data(&self, facts: &dyn Facts) -> Result<Option<Vec<u8>>, Composed> {
+        let key = ObjectKey {
+            group: String::new(),
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        };
+        let object = match facts.get(&key) {
+            Known::Present(object) => object,
+            Known::Absent if self.optional => return Ok(None),
+            Known::Absent => {
+                let plural = if self.kind == "Secret" { "secrets" } else { "configmaps" };
+                return Err(Composed::Error(self.failed(&format!("{plural} {:?} not found", self.name))));
+            }
+            Known::Uncollected => return Err(Composed::Missing { what: key.to_string() }),
+        };
+        let Some(text) = object.json.get("data").and_then(|d| d.get(&self.key)).and_then(Json::as_str) else {
+            if self.optional {
+                return Ok(None);
+            }
+            return Err(Composed::Error(self.failed("key not found")));
+        };
+        if self.kind == "ConfigMap" {
+            return Ok(Some(text.as_bytes().to_vec()));
+        }
+        match BASE64.decode(text.as_bytes()) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(_) => Err(Composed::Missing { what: format!("{key} (its data is redacted or no base64)") }),
+        }
+    }
+}
+
+fn parse(data: &[u8]) -> Result<Map, String> {
+    let value = yaml::helm_unmarshal_into(data, "common.Values")?;
+    Ok(value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any)))
+}
+
+/// A new map with `a`'s entries and `b`'s over them (`F-42`); what is on one side only is shared.
+fn merge(a: &Map, b: &Map, depth: usize) -> Map {
+    let mut entries = a.entries().clone();
+    for (key, value) in b.entries().iter() {
+        let both = entries.get(key).and_then(Value::as_map).cloned().zip(value.as_map().cloned());
+        let merged = match both {
+            Some((x, y)) if depth < crate::value::MAX_DEPTH => Value::new(Repr::Map(merge(&x, &y, depth + 1))),
+            _ => value.clone(),
+        };
+        entries.insert(key.clone(), merged);
+    }
+    Map::new(entries, MapType::Any)
+}
+
+/// Writes data at a target path (`F-47`, `F-48`).
+fn write(into: &Map, path: &str, data: &[u8], literal: bool) -> Result<(), String> {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
+    let (mode, value) = if literal {
+        let escaped: String =
+            text.chars().flat_map(|c| if r"\,[]{}".contains(c) { vec!['\\', c] } else { vec![c] }).collect();
+        (Mode::Text, escaped)
+    } else if quoted('"') || quoted('\'') {
+        (Mode::Text, text.trim_matches(['"', '\'']).to_owned())
+    } else {
+        (Mode::Typed, text.clone())
+    };
+    let mut read = |raw: &str| Ok(if mode == Mode::Typed { set::typed(raw) } else { Value::text(Text::from(raw)) });
+    set::parse(&format!("{path}={value}"), mode, into, &mut read)
+        .map_err(|e| format!("unable to parse key: {e}").replace("unable to parse key: key ", "key "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::object::Object;
+    use crate::cluster::snapshot::Snapshot;
+    use serde_json::json;
+    use std::rc::Rc;
+
+    fn composed(inline: Json, refs: &[(&str, &str)]) -> Json {
+        let mut facts = Snapshot::default();
+        let mut from = Vec::new();
+        for (i, (path, data)) in refs.iter().enumerate() {
+            let name = format!("r{i}");
+            let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "n"}, "data": {"values.yaml": data}});
+            facts.insert(Object::new(object, Default::default()).unwrap());
+            from.push(if path.is_empty() {
+                json!({"kind": "ConfigMap", "name": name})
+            } else {
+                json!({"kind": "ConfigMap", "name": name, "targetPath": path})
+            });
+        }
+        let hr = json!({"metadata": {"name": "x", "namespace": "n"}, "spec": {"values": inline, "valuesFrom": from}});
+        match compose(&HelmRelease::new(Rc::new(hr)), &facts) {
+            Composed::Values { json, .. } => json,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn f_54_references_are_merged_in_order_and_inline_last() {
+        let got = composed(
+            json!({"other": "values"}),
+            &[("", "flat: value\nnested:\n  configuration: value\n"), ("", "flat:\n  nested: value\nnested: value\n")],
+        );
+        assert_eq!(got, json!({"flat": {"nested": "value"}, "nested": "value", "other": "values"}));
+    }
+
+    #[test]
+    fn f_53_writes_through_a_target_path_reach_shared_inline_maps() {
+        assert_eq!(composed(json!({"b": "inline"}), &[("b", "ref")]), json!({"b": "inline"}));
+        assert_eq!(composed(json!({"a": {"b": "inline"}}), &[("a.b", "ref")]), json!({"a": {"b": "ref"}}));
+        assert_eq!(
+            composed(json!({"a": {"b": "inline"}}), &[("", "a: {x: 1}"), ("a.b", "ref")]),
+            json!({"a": {"b": "inline", "x": 1.0}})
+        );
+        let twice = composed(json!({"a": {"b": "inline", "c": "inline"}}), &[("a.b", "ref1"), ("a.c", "ref2")]);
+        assert_eq!(twice, json!({"a": {"b": "ref1", "c": "inline"}}));
+    }
+
+    #[test]
+    fn f_50_data_at_a_path_is_typed_as_set_does() {
+        for (data, want) in [
+            ("", json!("")),
+            ("\"\"", json!("")),
+            ("1.5", json!("1.5")),
+            ("+5", json!(5)),
+            ("TRUE", json!(true)),
+            ("{1,true,x}", json!([1, true, "x"])),
+            ("\"1\"", json!("1")),
+        ] {
+            assert_eq!(composed(json!({}), &[("a.b", data)]), json!({"a": {"b": want}}), "{data}");
+        }
+    }
+}
