@@ -53,8 +53,9 @@ fn check(folder: &Path, expect: &Path) -> Result<(), Failed> {
         }
     }
     plan_as_expected(&report, &expect, &mut wrong);
-    for problem in &report.diagnostics {
-        wrong.push(format!("unexpected diagnostic: {problem}"));
+    if report.diagnostics.len() as u64 != expect["diagnostics"].as_u64().unwrap_or(0) {
+        let problems: Vec<String> = report.diagnostics.iter().map(ToString::to_string).collect();
+        wrong.push(format!("{} diagnostics expected: {problems:?}", expect["diagnostics"]));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }

@@ -302,6 +302,12 @@ impl Analyst<'_> {
         let mut fields = Vec::new();
         let mut chains = Vec::new();
         for change in diff::changes(&before.object, &doc.object) {
+            // A field that some fact fills already carries no fallback, even if another fact could fill it otherwise.
+            let filled = before.origins_at(change.old.as_deref(), &self.now.origins);
+            let filled = lookups_of(filled, &self.now.origins, &self.now.gates);
+            if change.old.is_some() && filled.keys().any(|key| self.found_now(key)) {
+                continue;
+            }
             let set = doc.origins_at(change.new.as_deref(), &hoped.origins);
             let found = self.awaited(hoped, &doc.key, set, Some(&change.path));
             if !found.is_empty() {
