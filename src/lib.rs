@@ -13,3 +13,5 @@ pub mod render;
 pub mod report;
 pub mod template;
 pub mod value;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// How bad a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Part of the input could not be used; the exit status says so.
@@ -14,6 +15,7 @@ pub enum Severity {
 
 /// One problem: where, what, and what to do about it. Never holds a secret value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, thiserror::Error)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[error("{}{}{}{message}{}", file.as_deref().unwrap_or(""), line.map(|l| format!(":{l}")).unwrap_or_default(), if file.is_some() { ": " } else { "" }, remedy.as_deref().map(|r| format!(" ({r})")).unwrap_or_default())]
 pub struct Diagnostic {
     /// How bad it is.

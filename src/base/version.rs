@@ -195,7 +195,7 @@ impl Quirk {
             EmptyLines => from(Some((22, 0)), (4, 3, 0)),
             RangesIntegers => helm.go >= 24,
             NamesComparedTypes => helm.go >= 24,
-            LosesLastLine => n >= (4, 0, 0) && n < (4, 3, 0),
+            LosesLastLine => ((4, 0, 0)..(4, 3, 0)).contains(&n),
             UnmarshalPrefix | RefusesUtf16 | RefusesApiV3 | SetJsonObject => from(None, (4, 0, 0)),
             RefusesDotNames => from(Some((20, 2)), (4, 1, 4)),
             ImportValuesNumbers => from(Some((18, 6)), (4, 0, 0)),

@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn what_has_no_value_is_an_error() {
         assert_eq!(set_all(&["a"], Mode::Typed).unwrap_err(), r#"key "a" has no value"#);
-        assert_eq!(set_all(&["a.="], Mode::Typed).is_ok(), true);
+        assert_eq!(set_all(&["a.=x"], Mode::Typed).unwrap_err(), r#"key map "a" has no value"#);
         assert!(set_all(&["a=x", "a.b=c"], Mode::Typed).unwrap_err().contains("is string, not map"));
     }
 }

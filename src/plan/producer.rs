@@ -26,8 +26,11 @@ pub struct Index {
     /// A release by the object that it stands behind.
     behind: BTreeMap<ObjectKey, (ReleaseRef, String)>,
     /// Objects of manifests that name a Secret or another object in a field: named → (namer, field, release).
-    names: BTreeMap<(String, String), Vec<(ObjectKey, String, ReleaseRef)>>,
+    names: BTreeMap<(String, String), Vec<Mention>>,
 }
+
+/// An object of a manifest that names another: itself, the field, its release.
+type Mention = (ObjectKey, String, ReleaseRef);
 
 struct Made {
     release: ReleaseRef,
@@ -158,7 +161,7 @@ impl Index {
     }
 
     /// An object of some release that names the wanted one in a field for such names (`credentialsSecretName`).
-    fn namer(&self, wanted: &ObjectKey) -> Option<&(ObjectKey, String, ReleaseRef)> {
+    fn namer(&self, wanted: &ObjectKey) -> Option<&Mention> {
         let kind = wanted.kind.to_lowercase();
         let fits = |field: &str| {
             let last = field.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default().to_lowercase();

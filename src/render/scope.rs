@@ -213,8 +213,8 @@ impl Native for ApiVersions {
 struct HelmVersionValue(HelmVersion);
 
 impl Native for HelmVersionValue {
-    fn type_name(&self, helm: HelmVersion) -> String {
-        if helm.has(Quirk::CommonTypeNames) { "version.BuildInfo".into() } else { "version.BuildInfo".into() }
+    fn type_name(&self, _: HelmVersion) -> String {
+        "version.BuildInfo".into()
     }
     fn kind(&self) -> &'static str {
         "struct"

@@ -12,6 +12,7 @@ pub const VERSION: &str = "reconcile-planner/report/v1";
 
 /// Everything one run found out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// [`VERSION`].
@@ -30,6 +31,7 @@ pub struct Report {
 
 /// What the answers rest on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotInfo {
     /// When the snapshot was taken (RFC 3339), if it says so.
@@ -46,6 +48,7 @@ pub struct SnapshotInfo {
 
 /// Namespace and name of a release (of its HelmRelease, if it has one).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct ReleaseRef {
     /// Namespace.
     pub namespace: String,
@@ -61,6 +64,7 @@ impl std::fmt::Display for ReleaseRef {
 
 /// Identity of an object: group, kind, namespace, name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct ObjectRef {
     /// API group; "" for the core group.
     pub group: String,
@@ -85,6 +89,7 @@ impl std::fmt::Display for ObjectRef {
 
 /// One release: what Flux will do with it, what its render hides, what a force would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Release {
     /// Which.
@@ -113,6 +118,7 @@ pub struct Release {
 
 /// What helm-controller would do, by its rules.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// State of the release (`InSync`, `OutOfSync`, …), or the step that ends the run early (`Suspended`, …).
@@ -127,6 +133,7 @@ pub struct Decision {
 
 /// One check of the controller.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Check {
     /// Rule (`F-97`).
     pub rule: String,
@@ -136,32 +143,62 @@ pub struct Check {
 
 /// The answer for a release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "verdict", rename_all = "SCREAMING_SNAKE_CASE")]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+#[serde(tag = "verdict", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum Verdict {
     /// Nothing is hidden and nothing is to do.
     InSync,
     /// Force it now: Flux will not render it by itself.
     ForceNow,
     /// Force it after these releases.
-    ForceAfter { releases: Vec<ReleaseRef> },
+    ForceAfter {
+        /// Which.
+        releases: Vec<ReleaseRef>,
+    },
     /// Wait: these fields do not exist yet; a force now would change nothing that matters.
-    Wait { fields: Vec<String> },
+    Wait {
+        /// Object and field, as in chains.
+        fields: Vec<String>,
+    },
     /// A failed release that Flux retries; each retry looks again.
-    HealsByRetry { error: String },
+    HealsByRetry {
+        /// Why it failed, or would.
+        error: String,
+    },
     /// Something else will make Flux render it.
-    HealsOnChange { what: String, blocked_by: Option<String> },
+    HealsOnChange {
+        /// What makes Flux render it.
+        what: String,
+        /// What keeps that from happening.
+        blocked_by: Option<String>,
+    },
     /// No force can help as long as the values stay.
-    ForceFutile { reason: String },
+    ForceFutile {
+        /// Why.
+        reason: String,
+    },
     /// A forced render would fail; Flux would swallow the failure.
-    ForceFails { error: String },
+    ForceFails {
+        /// The text that Flux would show.
+        error: String,
+    },
     /// A force is needed but would be lost.
-    ForceBlocked { by: String },
+    ForceBlocked {
+        /// `suspended`, `dependency: …`, `source: …`, `values: …`, `drifted`, `state …`.
+        by: String,
+    },
     /// It waits for what only itself would make.
-    Deadlock { cycle: Vec<String> },
+    Deadlock {
+        /// Who waits for whom.
+        cycle: Vec<String>,
+    },
     /// Not managed by Flux: nothing reads an annotation.
     NotFluxManaged,
     /// The snapshot does not hold what the answer needs.
-    Unknown { missing: Vec<String> },
+    Unknown {
+        /// What to collect.
+        missing: Vec<String>,
+    },
 }
 
 impl Verdict {
@@ -206,6 +243,7 @@ impl std::fmt::Display for Verdict {
 
 /// What a forced render would break or restart.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Danger {
     /// `restarts`, `deletes`, `rotates`.
     pub kind: String,
@@ -215,6 +253,7 @@ pub struct Danger {
 
 /// What is the matter with one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Class {
     /// Not in the stored manifest, rendered now.
@@ -275,6 +314,7 @@ impl Class {
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// What is the matter.
@@ -291,6 +331,7 @@ pub struct Finding {
 
 /// From an object back to the fact that decides it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Chain {
     /// Where in the chart the decision falls: `templates/x.yaml:3`.
@@ -309,6 +350,7 @@ pub struct Chain {
 
 /// A fact that findings depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Key {
     /// `BucketClaim tenant-root/bucket`.
@@ -329,6 +371,7 @@ pub struct Key {
 
 /// Who makes a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Producer {
     /// `release`, `controller`, `owner`, `unknown`.
@@ -345,6 +388,7 @@ pub struct Producer {
 
 /// What to do, in order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// Waves; the steps of one may run at the same time.
@@ -357,6 +401,7 @@ pub struct Plan {
 
 /// One wave.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Wave {
     /// From 1.
     pub number: usize,
@@ -366,6 +411,7 @@ pub struct Wave {
 
 /// Forcing one release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// Which release.
@@ -382,6 +428,7 @@ pub struct Step {
 
 /// What a forced render does to the cluster.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Expected {
     /// Objects that appear.
     pub created: Vec<ObjectRef>,
@@ -395,6 +442,7 @@ pub struct Expected {
 
 /// One object that changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Changed {
     /// Which.
     pub object: ObjectRef,
@@ -404,6 +452,7 @@ pub struct Changed {
 
 /// A release that needs a force but cannot be forced now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Blocked {
     /// Which.
     pub release: ReleaseRef,

@@ -68,7 +68,8 @@ fn counts(findings: &[Finding]) -> String {
 fn findings(out: &mut String, release: &Release) {
     let _ = writeln!(out, "\n{}: {}", release.release, release.verdict);
     // Findings of one class with one cause are said once.
-    let mut groups: BTreeMap<(Class, Vec<String>, Option<&str>), Vec<&Finding>> = BTreeMap::new();
+    type Cause<'r> = (Class, Vec<String>, Option<&'r str>);
+    let mut groups: BTreeMap<Cause<'_>, Vec<&Finding>> = BTreeMap::new();
     for finding in &release.findings {
         let mut causes: Vec<String> = finding.chains.iter().map(|c| fact(&c.key, &c.field)).collect();
         causes.dedup();

@@ -298,11 +298,11 @@ impl<'a> Run<'a> {
         let outer = self.context;
         self.enter_gate(scope, branch, GateKind::Range, value.origins, !elements.is_empty());
         let outer_element = scope.dot_is_element;
-        if elements.is_empty() {
-            if let Some(otherwise) = &branch.otherwise {
-                // Break and continue cannot stand here: the parser counts this as outside of the loop.
-                self.walk(scope, dot, otherwise)?;
-            }
+        if elements.is_empty()
+            && let Some(otherwise) = &branch.otherwise
+        {
+            // Break and continue cannot stand here: the parser counts this as outside of the loop.
+            self.walk(scope, dot, otherwise)?;
         }
         let body_mark = scope.vars.len();
         for (key, element) in elements {
@@ -684,7 +684,7 @@ impl Engine for Run<'_> {
             FuncError::Template(format!("error during tpl function execution for {}: ", quoted()), error)
         })?;
         let origins = value.origins;
-        let stripped = value.as_text().map(|text| strip_no_value(text)).unwrap_or_default();
+        let stripped = value.as_text().map(strip_no_value).unwrap_or_default();
         // What the text itself came from decides what it renders to.
         let marks = self.origins.union(origins, text.mark_union(self.origins));
         let mut value = Value::text(stripped);

@@ -93,7 +93,6 @@ impl Ending {
 /// A node, or what ends the list it stands in.
 enum Item {
     Node(Node),
-    Nothing,
     Ending(Ending),
 }
 
@@ -192,7 +191,6 @@ impl Parser<'_> {
             }
             match self.text_or_action()? {
                 Item::Node(node) => body.push(node),
-                Item::Nothing => {}
                 Item::Ending(ending) => return self.fail(format!("unexpected {}", ending.text())),
             }
         }
@@ -252,7 +250,6 @@ impl Parser<'_> {
         while self.peek_non_space().kind != Kind::Eof {
             match self.text_or_action()? {
                 Item::Node(node) => nodes.push(node),
-                Item::Nothing => {}
                 Item::Ending(ending) => {
                     self.nesting -= 1;
                     return Ok((nodes.into(), ending));

@@ -8,18 +8,18 @@ use crate::value::{ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text, TextBuil
 pub const NO_VALUE: &str = "<no value>";
 
 /// `fmt.Sprint` of one value, without marks.
-pub fn go_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
+pub fn go_v(value: &Value, _helm: HelmVersion) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |bytes: &[u8], _| {
         out.extend_from_slice(bytes);
         out.len()
     };
-    write(value, helm, false, 0, &mut put, OriginSet::EMPTY, None);
+    write(value, false, 0, &mut put, OriginSet::EMPTY, None);
     out
 }
 
 /// `fmt.Sprint` of one value; bytes keep the origins of the leaves they came from.
-pub fn go_v_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
+pub fn go_v_text(value: &Value, _helm: HelmVersion, origins: &Origins) -> Text {
     if let Repr::Str(text) = value.repr() {
         if value.origins.is_empty() || !text.marks().is_empty() || text.is_empty() {
             return text.clone();
@@ -31,18 +31,18 @@ pub fn go_v_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
         out.push(bytes, set);
         out.len()
     };
-    write(value, helm, false, 0, &mut put, OriginSet::EMPTY, Some(origins));
+    write(value, false, 0, &mut put, OriginSet::EMPTY, Some(origins));
     out.finish()
 }
 
 /// `%+v` and `%v`; `plus` shows the field names of structs.
-pub fn go_plus_v(value: &Value, helm: HelmVersion) -> Vec<u8> {
+pub fn go_plus_v(value: &Value, _helm: HelmVersion) -> Vec<u8> {
     let mut out = Vec::new();
     let mut put = |bytes: &[u8], _| {
         out.extend_from_slice(bytes);
         out.len()
     };
-    write(value, helm, true, 0, &mut put, OriginSet::EMPTY, None);
+    write(value, true, 0, &mut put, OriginSet::EMPTY, None);
     out
 }
 
@@ -65,7 +65,6 @@ type Put<'p> = dyn FnMut(&[u8], OriginSet) -> usize + 'p;
 #[allow(clippy::too_many_arguments)] // a walk with its state
 fn write(
     value: &Value,
-    helm: HelmVersion,
     plus: bool,
     depth: usize,
     out: &mut Put<'_>,
@@ -102,7 +101,7 @@ fn write(
                 if i > 0 {
                     out(b" ", set);
                 }
-                if !write(item, helm, plus, depth + 1, out, set, origins) {
+                if !write(item, plus, depth + 1, out, set, origins) {
                     return false;
                 }
             }
@@ -116,7 +115,7 @@ fn write(
                 }
                 out(key.bytes(), set);
                 out(b":", set);
-                if !write(item, helm, plus, depth + 1, out, set, origins) {
+                if !write(item, plus, depth + 1, out, set, origins) {
                     return false;
                 }
             }

@@ -471,8 +471,8 @@ mod tests {
             ("%z", &[Value::int(1)], "%!z(int=1)"),
             (
                 "%6.2f|%-8s|%08.3f",
-                &[Value::float(3.14159), Value::text("ab"), Value::float(-3.14159)],
-                "  3.14|ab      |-003.142",
+                &[Value::float(3.25125), Value::text("ab"), Value::float(-3.25125)],
+                "  3.25|ab      |-003.251",
             ),
         ];
         for (format, args, want) in cases {

@@ -73,7 +73,12 @@ pub enum Layer {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// A field (`.status.bucketName`; "" is the whole object) of what a lookup answered.
-    Lookup { key: Rc<LookupKey>, path: Rc<str> },
+    Lookup {
+        /// What was asked.
+        key: Rc<LookupKey>,
+        /// The field.
+        path: Rc<str>,
+    },
     /// An API version or resource that was asked for (`apps/v1`, `apps/v1/Deployment`); `*` is the whole list.
     ApiVersion(Rc<str>),
     /// The version of Kubernetes.
@@ -81,7 +86,12 @@ pub enum Origin {
     /// The version of Helm.
     HelmVersion,
     /// A leaf of the values with its layer and path (`.image.tag`).
-    Value { layer: Layer, path: Rc<str> },
+    Value {
+        /// Whose values.
+        layer: Layer,
+        /// The leaf.
+        path: Rc<str>,
+    },
     /// A field of `.Release` (`Name`, `IsInstall`, `Revision`, …).
     Release(&'static str),
     /// A random function, by call site (`template:line:column function`).

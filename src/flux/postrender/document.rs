@@ -24,7 +24,7 @@ pub fn parse(
     let root = document.root();
     match root.target().kind() {
         Kind::Map => {}
-        Kind::Scalar(text, _) if matches!(text, "" | "~" | "null" | "Null" | "NULL") => return Ok(None),
+        Kind::Scalar("" | "~" | "null" | "Null" | "NULL", _) => return Ok(None),
         Kind::Scalar(..) => return Err(wrong_kind(path, "Scalar")),
         _ => return Err(wrong_kind(path, "Sequence")),
     }

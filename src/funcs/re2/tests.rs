@@ -133,6 +133,7 @@ const BAD: &[(&[u8], &str)] = &[
     (b"\\p", "invalid character class range: `\\p`"),
     (b"\\x", "invalid escape sequence: `\\x`"),
 ];
+#[allow(clippy::type_complexity)] // a table
 const FIND: &[(&str, &[u8], &[&[u8]])] = &[
     ("a*", b"baaac", &[b"", b"aaa", b""]),
     ("", b"abc", &[b"", b"", b"", b""]),
@@ -230,6 +231,7 @@ const REPLACE: &[(&str, &[u8], &str, &[u8])] = &[
     ("(?P<n>x)|(?P<n>y)", b"xy", "[$n]", b"[x][y]"),
     ("\\b", b"ab cd", "|", b"|ab| |cd|"),
 ];
+#[allow(clippy::type_complexity)] // a table
 const SPLIT: &[(&str, &[u8], i64, &[&[u8]])] = &[
     ("a*", b"baaac", -1, &[b"b", b"c"]),
     ("a", b"banana", -1, &[b"b", b"n", b"n", b""]),

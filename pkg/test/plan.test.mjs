@@ -1,0 +1,66 @@
+// The built package in Node: the same bytes as the native program, whatever the order of the files.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { explain, plan, planJson, planText } from "../index.js";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const folder = "fixtures/scenarios/s1-s2";
+// The native program names files by their path; so do we.
+const snapshot = readdirSync(join(root, folder))
+  .filter((name) => name.endsWith(".yaml"))
+  .map((name) => ({ name: `${folder}/${name}`, bytes: readFileSync(join(root, folder, name)) }));
+
+execFileSync("cargo", ["build", "--quiet", "--bin", "reconcile-planner"], { cwd: root, stdio: "inherit" });
+const native = (...args) => {
+  const run = spawnSync("cargo", ["run", "--quiet", "--bin", "reconcile-planner", "--", ...args], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
+  assert.equal(run.status, 2, run.stderr);
+  return run.stdout;
+};
+
+test("the report has the same bytes as the native program's", () => {
+  assert.equal(`${planJson({ snapshot })}\n`, native("plan", "-o", "json", folder));
+});
+
+test("the table has the same bytes as the native program's", () => {
+  assert.equal(planText({ snapshot }), native("plan", folder));
+});
+
+test("the order of the files does not matter", () => {
+  assert.equal(planJson({ snapshot: [...snapshot].reverse() }), planJson({ snapshot }));
+});
+
+test("the report is data with verdicts, findings and waves", () => {
+  const report = plan({ snapshot });
+  const release = report.releases.find(({ release }) => release.name === "backupstrategy-controller");
+  assert.equal(release.verdict.verdict, "FORCE_AFTER");
+  assert.equal(release.findings.filter((finding) => finding.class === "SKIPPED").length, 9);
+  assert.deepEqual(report.plan.waves.map(({ steps }) => steps.map((step) => step.release.name)),
+    [["bucket-cozy-backups-system"], ["backupstrategy-controller"]]);
+});
+
+test("explain names the chain; an unknown release is undefined", () => {
+  const text = explain({ snapshot }, "cozy-backup-controller", "backupstrategy-controller", "CNPG/cozy-default-cnpg");
+  assert.match(text, /BucketClaim tenant-root\/bucket-cozy-backups \.status\.bucketName/);
+  assert.equal(explain({ snapshot }, "a", "b"), undefined);
+});
+
+test("hostile input ends in a diagnostic, not in a trap", () => {
+  const hostile = [
+    { name: "a.yaml", bytes: "a: ".repeat(50_000) },
+    { name: "b.yaml", bytes: "[".repeat(50_000) },
+    { name: "c.json", bytes: `{"a":`.repeat(50_000) },
+    { name: "d.yaml", bytes: new Uint8Array([0xff, 0xfe, 0, 1, 2]) },
+  ];
+  const report = plan({ snapshot: [...hostile, ...snapshot] });
+  assert.equal(report.diagnostics.filter(({ severity }) => severity === "error").length, hostile.length);
+  assert.equal(report.releases.length, 9);
+});
+
+test("an unknown option is refused by name", () => {
+  assert.throws(() => plan({ snapshot, conroller: "1.6.2" }), /conroller/);
+});
