@@ -25,9 +25,10 @@ impl<'a> Overlay<'a> {
         Overlay { base, edits: BTreeMap::new(), discovery: None }
     }
 
-    /// Writes an object as the API server would: `stringData` goes into `data`, a status stays, a missing namespace is
-    /// `namespace`, and cluster-scoped objects have none. CRDs make their kinds served.
-    pub fn put(&mut self, mut json: Json, namespace: &str) {
+    /// Writes an object as a release's apply would: over what is there, without the fields that `previous` (the object as
+    /// the release wrote it last) had and this one lacks. `stringData` goes into `data`, a missing namespace is
+    /// `namespace`, cluster-scoped objects have none. CRDs make their kinds served.
+    pub fn put(&mut self, mut json: Json, namespace: &str, previous: Option<&Json>) {
         let text = |pointer: &str| json.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text("/apiVersion"), text("/kind"));
         let group = super::object::group_of(&api_version);
@@ -43,15 +44,13 @@ impl<'a> Overlay<'a> {
             fold_string_data(&mut json);
         }
         let Some(mut object) = Object::new(json, Source::default()) else { return };
-        if let Known::Present(old) = self.get(&object.key)
-            && let Some(status) = old.json.get("status")
-            && object.json.get("status").is_none()
-        {
-            let mut json = (*object.json).clone();
-            if let Some(map) = json.as_object_mut() {
-                map.insert("status".into(), status.clone());
+        if let Known::Present(old) = self.get(&object.key) {
+            let mut merged = (*old.json).clone();
+            if let Some(previous) = previous {
+                prune(&mut merged, previous, &object.json, 0);
             }
-            object.json = Rc::new(json);
+            lay_over(&mut merged, &object.json, 0);
+            object.json = Rc::new(merged);
         }
         if is_crd(&object.api_version, &object.key.kind) {
             self.discovery_mut().add_crd(&object.json);
@@ -69,9 +68,48 @@ impl<'a> Overlay<'a> {
         self.edits.insert(key.clone(), None);
     }
 
+    /// What was written (or, without an object, deleted).
+    pub fn into_edits(self) -> Vec<(ObjectKey, Option<Rc<Object>>)> {
+        self.edits.into_iter().collect()
+    }
+
     fn discovery_mut(&mut self) -> &mut Discovery {
         let base = self.base;
         self.discovery.get_or_insert_with(|| Box::new(base.discovery().clone()))
+    }
+}
+
+/// Most nesting of objects that is merged.
+const MAX_DEPTH: usize = 200;
+
+/// Takes away what was written before and is not any more.
+fn prune(live: &mut Json, previous: &Json, new: &Json, depth: usize) {
+    let (Some(live), Some(previous)) = (live.as_object_mut(), previous.as_object()) else { return };
+    for (key, old) in previous {
+        match (new.get(key), live.get_mut(key)) {
+            (None, _) => {
+                live.remove(key);
+            }
+            (Some(new), Some(live)) if depth < MAX_DEPTH => prune(live, old, new, depth + 1),
+            _ => {}
+        }
+    }
+}
+
+/// Lays maps over maps; anything else is replaced.
+fn lay_over(live: &mut Json, new: &Json, depth: usize) {
+    match (live, new) {
+        (Json::Object(live), Json::Object(new)) if depth < MAX_DEPTH => {
+            for (key, value) in new {
+                match live.get_mut(key) {
+                    Some(old) => lay_over(old, value, depth + 1),
+                    None => {
+                        live.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (live, new) => *live = new.clone(),
     }
 }
 
@@ -151,6 +189,13 @@ mod tests {
         let key = ObjectKey { group: "".into(), kind: "Secret".into(), namespace: "ns".into(), name: "s".into() };
         let Known::Present(found) = overlay.get(&key) else { panic!("not found") };
         assert_eq!(found.json["data"], json!({"a": "Yg=="}));
+        overlay.put(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"c": "Yg=="}}),
+            "ns",
+            Some(&json!({"data": {"a": "Yg=="}})),
+        );
+        let Known::Present(found) = overlay.get(&key) else { panic!("not found") };
+        assert_eq!(found.json["data"], json!({"c": "Yg=="}), "what the release wrote before is gone");
         overlay.delete(&key);
         assert!(matches!(overlay.get(&key), Known::Absent));
     }

@@ -78,6 +78,32 @@ impl Snapshot {
         self.objects.insert(object.key.clone(), Rc::new(object));
     }
 
+    /// Writes and deletes objects; CRDs make and end the serving of their kinds. Returns what was written and is new or
+    /// has another spec.
+    pub fn apply(&mut self, edits: impl IntoIterator<Item = (ObjectKey, Option<Rc<Object>>)>) -> Vec<ObjectKey> {
+        let mut changed = Vec::new();
+        for (key, object) in edits {
+            let old = self.objects.remove(&key);
+            let crd = |o: &Rc<Object>| super::import::is_crd(&o.api_version, &o.key.kind);
+            let Some(object) = object else {
+                if let Some(old) = old.filter(crd) {
+                    self.discovery.remove_crd(&old.json);
+                }
+                continue;
+            };
+            if crd(&object) {
+                self.discovery.add_crd(&object.json);
+            }
+            if old.as_ref().and_then(|o| o.json.get("spec")) != object.json.get("spec") || old.is_none() {
+                changed.push(key.clone());
+            }
+            let kind = (key.group.clone(), key.kind.clone());
+            self.seen.entry(kind).or_default().insert(key.namespace.clone());
+            self.objects.insert(key, object);
+        }
+        changed
+    }
+
     /// All objects, by identity.
     pub fn objects(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.objects.values()

@@ -53,6 +53,11 @@ pub fn release_matches(stored: &str, release: &StoredRelease, oci: &str, control
     like(stored, text.as_bytes()).is_some_and(|digest| digest == stored)
 }
 
+/// `history[].digest` of a stored release.
+pub fn release_digest(release: &StoredRelease, oci: &str, controller: ControllerVersion) -> String {
+    sha256((go_ordered(&observation(release, oci, controller)) + "\n").as_bytes())
+}
+
 /// Whether a digest has the form of one.
 pub fn is_valid(digest: &str) -> bool {
     let Some((algorithm, hex)) = digest.split_once(':') else { return false };

@@ -45,6 +45,17 @@ impl Charts {
         }
     }
 
+    /// The chart of that name with the highest version.
+    pub fn newest(&self, name: &str) -> Option<&Chart> {
+        let helm = crate::base::version::HelmVersion::cli(4, 2, 2);
+        let parsed = |chart: &Chart| crate::funcs::semver::Version::parse(chart.version(), helm).ok();
+        let all = self.by_name.iter().filter(|((n, _), _)| n == name).map(|(_, chart)| chart);
+        all.max_by(|a, b| match (parsed(a), parsed(b)) {
+            (Some(a), Some(b)) => a.compare(&b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        })
+    }
+
     /// The chart of that name and version; build metadata that Flux adds to a version is left out of account.
     pub fn get(&self, name: &str, version: &str) -> Option<&Chart> {
         let exact = self.by_name.get(&(name.to_owned(), version.to_owned()));

@@ -89,7 +89,7 @@ pub fn gather(
     for object in facts.objects().filter(|o| o.key.group == HELM_GROUP && o.key.kind == "HelmRelease") {
         let hr = HelmRelease::new(object.json.clone());
         owned.insert((hr.storage_namespace(), hr.release_name()));
-        subjects.push(managed(&hr, facts, charts, settings, diagnostics));
+        subjects.push(subject_of(&hr, facts, charts, settings, diagnostics));
     }
     let plain: BTreeSet<(String, String)> = facts
         .objects()
@@ -104,7 +104,8 @@ pub fn gather(
     subjects
 }
 
-fn managed(
+/// A HelmRelease with everything that a prediction starts from.
+pub fn subject_of(
     hr: &HelmRelease,
     facts: &Snapshot,
     charts: &Charts,

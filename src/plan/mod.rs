@@ -12,6 +12,7 @@ pub mod gather;
 pub mod producer;
 pub mod render;
 pub mod run;
+pub mod settle;
 pub mod steps;
 pub mod verdict;
 pub mod waves;

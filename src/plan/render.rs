@@ -268,7 +268,8 @@ pub fn live_writes(subject: &Subject, now: &Rendered, world: &mut Overlay<'_>) {
             leaves: BTreeMap::new(),
             whole: OriginSet::EMPTY,
         };
-        world.put(live_form(&document, &subject.helm_name, &subject.namespace), &subject.namespace);
+        let previous = subject.stored_docs.iter().find(|stored| stored.key == doc.key).map(|stored| &stored.object);
+        world.put(live_form(&document, &subject.helm_name, &subject.namespace), &subject.namespace, previous);
     }
 }
 
