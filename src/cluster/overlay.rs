@@ -185,6 +185,7 @@ mod tests {
         overlay.put(
             json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "b"}}),
             "ns",
+            None,
         );
         let key = ObjectKey { group: "".into(), kind: "Secret".into(), namespace: "ns".into(), name: "s".into() };
         let Known::Present(found) = overlay.get(&key) else { panic!("not found") };

@@ -79,7 +79,7 @@ impl Snapshot {
     }
 
     /// Writes and deletes objects; CRDs make and end the serving of their kinds. Returns what was written and is new or
-    /// has another spec.
+    /// has another spec or other data.
     pub fn apply(&mut self, edits: impl IntoIterator<Item = (ObjectKey, Option<Rc<Object>>)>) -> Vec<ObjectKey> {
         let mut changed = Vec::new();
         for (key, object) in edits {
@@ -94,7 +94,8 @@ impl Snapshot {
             if crd(&object) {
                 self.discovery.add_crd(&object.json);
             }
-            if old.as_ref().and_then(|o| o.json.get("spec")) != object.json.get("spec") || old.is_none() {
+            let differs = |field: &str| old.as_ref().and_then(|o| o.json.get(field)) != object.json.get(field);
+            if old.is_none() || differs("spec") || differs("data") {
                 changed.push(key.clone());
             }
             let kind = (key.group.clone(), key.kind.clone());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::diag::Diagnostic;
+use crate::chart::deps::in_range;
 use crate::chart::{Chart, Files};
 
 /// Charts by name and version.
@@ -45,11 +46,12 @@ impl Charts {
         }
     }
 
-    /// The chart of that name with the highest version.
-    pub fn newest(&self, name: &str) -> Option<&Chart> {
+    /// The chart of that name with the highest version in a range.
+    pub fn newest(&self, name: &str, range: &str) -> Option<&Chart> {
         let helm = crate::base::version::HelmVersion::cli(4, 2, 2);
         let parsed = |chart: &Chart| crate::funcs::semver::Version::parse(chart.version(), helm).ok();
-        let all = self.by_name.iter().filter(|((n, _), _)| n == name).map(|(_, chart)| chart);
+        let all =
+            self.by_name.iter().filter(|((n, v), _)| n == name && in_range(range, v, helm)).map(|(_, chart)| chart);
         all.max_by(|a, b| match (parsed(a), parsed(b)) {
             (Some(a), Some(b)) => a.compare(&b),
             (a, b) => a.is_some().cmp(&b.is_some()),

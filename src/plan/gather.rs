@@ -75,7 +75,7 @@ impl Subject {
 }
 
 /// Group of Flux's HelmReleases.
-const HELM_GROUP: &str = "helm.toolkit.fluxcd.io";
+pub const HELM_GROUP: &str = "helm.toolkit.fluxcd.io";
 
 /// All releases of a snapshot, by namespace and name.
 pub fn gather(

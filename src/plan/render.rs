@@ -258,10 +258,16 @@ fn fill(out: &mut Rendered, stored: Stored, subject: &Subject, facts: &dyn Facts
 
 /// What an upgrade to this render writes to the cluster.
 pub fn live_writes(subject: &Subject, now: &Rendered, world: &mut Overlay<'_>) {
-    for stored in subject.stored_docs.iter().filter(|doc| !now.holds(&doc.key)) {
+    write_docs(subject, &now.docs, world);
+}
+
+/// What an upgrade to these objects writes to the cluster.
+pub fn write_docs(subject: &Subject, docs: &[Doc], world: &mut Overlay<'_>) {
+    let kept: BTreeSet<&ObjectKey> = docs.iter().map(|doc| &doc.key).collect();
+    for stored in subject.stored_docs.iter().filter(|doc| !kept.contains(&doc.key)) {
         world.delete(&stored.key);
     }
-    for doc in &now.docs {
+    for doc in docs {
         let document = StoredDocument {
             source: doc.source.clone(),
             object: doc.object.clone(),

@@ -100,8 +100,13 @@ pub fn post_render(files: &[TemplateOutput], config: &PostRender<'_>, origins: &
         }
     }
     let mut documents = expand_lists(documents);
-    check(&documents)?;
-    for document in &mut documents {
+    // Raw hooks pass by the post-renderers (F-346, F-381).
+    let old = !config.helm.has(Quirk::PostRendersDocuments);
+    let raw = |document: &StoredDocument| {
+        (old || config.strategy == Strategy::NoHooks) && hook_events(&document.object).is_some()
+    };
+    check(documents.iter().filter(|d| !raw(d)))?;
+    for document in documents.iter_mut().filter(|d| !raw(d)) {
         label(document, config)?;
     }
     let mut stored = Stored { manifest: Vec::new(), hooks: Vec::new() };
@@ -115,6 +120,10 @@ pub fn post_render(files: &[TemplateOutput], config: &PostRender<'_>, origins: &
     }
     order::sort(&mut stored.manifest, |d| d, config.helm);
     order::sort(&mut stored.hooks, |h| &h.document, config.helm);
+    if old {
+        // Helm 3 stores no source lines (F-332).
+        stored.manifest.iter_mut().for_each(|d| d.source.clear());
+    }
     Ok(stored)
 }
 
@@ -168,7 +177,7 @@ fn expand_lists(documents: Vec<StoredDocument>) -> Vec<StoredDocument> {
 }
 
 /// What every document must have (`F-325`), and must not share (`F-348`).
-fn check(documents: &[StoredDocument]) -> Result<(), String> {
+fn check<'d>(documents: impl Iterator<Item = &'d StoredDocument>) -> Result<(), String> {
     const PREFIX: &str = "error while running post render on files: ";
     let mut seen = BTreeSet::new();
     for document in documents {
