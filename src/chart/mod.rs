@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod deps;
+pub mod documents;
 pub mod files;
 pub mod ignore;
 pub mod load;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::base::version::{HelmVersion, Quirk};
-use crate::render::manifest::{HOOK_EVENTS, split};
+use crate::chart::documents::{HOOK_EVENTS, split};
 use crate::value::{OriginSet, Origins, Text};
 use document::parse;
 
