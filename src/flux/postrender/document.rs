@@ -4,43 +4,135 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::{PostRender, StoredDocument};
-use crate::codec::yaml::{self, Kind, Node};
+use super::{StoredDocument, blocks};
+use crate::codec::yaml::{self, Kind, Node, Style};
 use crate::value::{OriginSet, Origins, Text};
 
 /// Most nesting whose leaves are told apart.
 const MAX_DEPTH: usize = 100;
 
+/// A document that was read.
+pub struct Parsed {
+    /// The object, or why the post-renderer refuses it.
+    pub object: Result<Json, String>,
+    /// Origins of its leaves.
+    pub leaves: BTreeMap<String, OriginSet>,
+    /// What its existence depends on.
+    pub whole: OriginSet,
+}
+
+/// How a document is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// As post-renderers read; errors are those of merging (`F-324`). The number says how often folded text is written
+    /// and read on the way (`F-356`).
+    PostRender(usize),
+    /// As Helm reads a document directly: YAML 1.1.
+    Direct,
+}
+
 /// Parses a document; `None` if it holds nothing (`F-323`).
-pub fn parse(
-    path: &str,
-    text: &Text,
-    config: &PostRender<'_>,
-    origins: &Origins,
-) -> Result<Option<StoredDocument>, String> {
-    let _ = config;
-    let failed = |problem: String| format!("error merging manifests: parsing {path}: MalformedYAMLError: {problem}");
+///
+/// # Errors
+/// The text of the condition.
+pub fn parse(path: &str, text: &Text, reading: Reading, origins: &Origins) -> Result<Option<Parsed>, String> {
+    let failed = |problem: String| match reading {
+        Reading::PostRender(_) => format!("error merging manifests: parsing {path}: MalformedYAMLError: {problem}"),
+        Reading::Direct => format!("YAML parse error on {path}: error converting YAML to JSON: {problem}"),
+    };
     let Some(document) = yaml::parse_first(text.bytes()).map_err(|e| failed(e.text))? else { return Ok(None) };
     let root = document.root();
-    match root.target().kind() {
-        Kind::Map => {}
-        Kind::Scalar("" | "~" | "null" | "Null" | "NULL", _) => return Ok(None),
-        Kind::Scalar(..) => return Err(wrong_kind(path, "Scalar")),
-        _ => return Err(wrong_kind(path, "Sequence")),
+    if let Kind::Scalar("" | "~" | "null" | "Null" | "NULL", Style::Plain) = root.target().kind() {
+        return Ok(None);
     }
-    let object = yaml::to_json_v3(root).map_err(|e| format!("error while running post render on files: {e}"))?;
+    let object = match reading {
+        Reading::PostRender(passes) => {
+            if let Some(wrong) = wrong_kind(root) {
+                let problem = contents(wrong, text);
+                return Err(format!("error merging manifests: parsing {path}: {problem}"));
+            }
+            yaml::to_json_v3(root).map(|mut object| {
+                blocks::refold(&mut object, root, passes);
+                object
+            })
+        }
+        Reading::Direct => {
+            let object = yaml::to_json(root).map_err(failed)?;
+            if let Some(problem) = head_problem(&object) {
+                return Err(format!(
+                    "YAML parse error on {path}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal \
+                     {problem}"
+                ));
+            }
+            Ok(object)
+        }
+    };
     let mut leaves = BTreeMap::new();
     if origins.tracking() && !text.marks().is_empty() {
         collect(root, String::new(), text, origins, 0, &mut leaves);
     }
     let whole = existence(root, text, origins);
-    Ok(Some(StoredDocument { source: path.to_owned(), object, leaves, whole }))
+    Ok(Some(Parsed { object, leaves, whole }))
 }
 
-fn wrong_kind(path: &str, found: &str) -> String {
-    format!(
-        "error merging manifests: parsing {path}: wrong node kind: expected MappingNode but got {found}Node: node contents:"
-    )
+/// The node that should be a mapping and is none.
+fn wrong_kind(root: Node<'_>) -> Option<Node<'_>> {
+    let is_map = |node: Node<'_>| matches!(node.target().kind(), Kind::Map);
+    if !is_map(root) {
+        return Some(root.target());
+    }
+    let (_, metadata) = root.entry("metadata")?;
+    let null = matches!(metadata.target().kind(), Kind::Scalar("" | "~" | "null" | "Null" | "NULL", Style::Plain));
+    if !is_map(metadata) {
+        return (!null).then_some(metadata.target());
+    }
+    let (_, annotations) = metadata.target().entry("annotations")?;
+    matches!(annotations.target().kind(), Kind::Seq).then_some(annotations.target())
+}
+
+fn contents(node: Node<'_>, text: &Text) -> String {
+    let found = if matches!(node.kind(), Kind::Seq) { "Sequence" } else { "Scalar" };
+    let shown = text.bytes().get(node.span().range()).unwrap_or_default();
+    let shown = String::from_utf8_lossy(shown);
+    format!("wrong node kind: expected MappingNode but got {found}Node: node contents:\n{}", shown.trim_end())
+}
+
+/// What of a document's head has the wrong type for Helm, in Go's words.
+fn head_problem(object: &Json) -> Option<String> {
+    const METADATA: &str = "type struct { Name string \"json:\\\"name\\\"\"; Annotations map[string]string \
+                            \"json:\\\"annotations\\\"\" }";
+    let kind = |json: &Json| match json {
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Bool(_) => "bool",
+        Json::Number(_) => "number",
+        _ => "object",
+    };
+    if !object.is_object() && !object.is_null() {
+        return Some(format!("{} into Go value of type releaseutil.SimpleHead", kind(object)));
+    }
+    for field in ["apiVersion", "kind"] {
+        if let Some(found) = object.get(field).filter(|f| !f.is_null() && !f.is_string()) {
+            let name = if field == "kind" { "kind" } else { "apiVersion" };
+            return Some(format!("{} into Go struct field SimpleHead.{name} of type string", kind(found)));
+        }
+    }
+    let metadata = object.get("metadata").filter(|m| !m.is_null())?;
+    if !metadata.is_object() {
+        return Some(format!("{} into Go struct field SimpleHead.metadata of {METADATA}", kind(metadata)));
+    }
+    if let Some(found) = metadata.get("name").filter(|n| !n.is_null() && !n.is_string()) {
+        return Some(format!("{} into Go struct field .metadata.name of type string", kind(found)));
+    }
+    let annotations = metadata.get("annotations").filter(|a| !a.is_null())?;
+    let Some(map) = annotations.as_object() else {
+        return Some(format!(
+            "{} into Go struct field .metadata.annotations of type map[string]string",
+            kind(annotations)
+        ));
+    };
+    let found = map.values().find(|v| !v.is_null() && !v.is_string())?;
+    Some(format!("{} into Go struct field .metadata.annotations of type string", kind(found)))
 }
 
 /// The origins of all marks that touch a byte range.

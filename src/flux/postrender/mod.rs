@@ -2,17 +2,29 @@
 //!
 //! Each document keeps the origins of its leaves, by position path, and of its existence.
 
+mod blocks;
 mod document;
+mod ident;
+mod images;
+mod json6902;
+mod kustomize;
 mod order;
+mod references;
+mod selector;
+mod strategic;
+mod stream;
+mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::documents::{HOOK_EVENTS, split};
-use crate::value::{OriginSet, Origins, Text};
-use document::parse;
+use crate::value::{OriginSet, Origins, Text, TextBuilder};
+use document::{Reading, parse};
+use stream::Item;
+use tree::Tree;
 
 /// The text of one template file.
 pub struct TemplateOutput {
@@ -87,44 +99,244 @@ pub struct Stored {
 /// # Errors
 /// The text that the release's condition shows.
 pub fn post_render(files: &[TemplateOutput], config: &PostRender<'_>, origins: &Origins) -> Result<Stored, String> {
-    let mut documents = Vec::new();
-    for file in files {
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        if name.starts_with('_') || file.path.ends_with("NOTES.txt") || file.text.lossy().trim().is_empty() {
-            continue; // F-320
-        }
-        for text in split(&file.text, config.helm) {
-            if let Some(document) = parse(&file.path, &text, config, origins)? {
-                documents.push(document);
-            }
-        }
-    }
-    let mut documents = expand_lists(documents);
-    // Raw hooks pass by the post-renderers (F-346, F-381).
+    let mut files: Vec<&TemplateOutput> = files.iter().filter(|file| takes_part(file)).collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
     let old = !config.helm.has(Quirk::PostRendersDocuments);
-    let raw = |document: &StoredDocument| {
-        (old || config.strategy == Strategy::NoHooks) && hook_events(&document.object).is_some()
+    let mut pool = match config.strategy {
+        _ if old => return old_style(&files, config, origins),
+        Strategy::Combined => combined(&files, config, origins)?,
+        Strategy::Separate | Strategy::NoHooks => apart(&files, config, origins)?,
     };
-    check(documents.iter().filter(|d| !raw(d)))?;
-    for document in documents.iter_mut().filter(|d| !raw(d)) {
-        label(document, config)?;
-    }
+    pool.sort_by(|a, b| a.source.cmp(&b.source));
+    end_documents(&mut pool, config.helm);
+    order::by_kind(&mut pool, config.helm);
+    Ok(sort_out(pool))
+}
+
+/// `F-320`
+fn takes_part(file: &TemplateOutput) -> bool {
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    !name.starts_with('_') && !file.path.ends_with("NOTES.txt") && !file.text.lossy().trim().is_empty()
+}
+
+/// Documents by whether they are hooks; hooks of unknown types go.
+fn sort_out(documents: Vec<StoredDocument>) -> Stored {
     let mut stored = Stored { manifest: Vec::new(), hooks: Vec::new() };
     for document in documents {
         match hook_events(&document.object) {
             None => stored.manifest.push(document),
-            // Hooks of unknown types are sorted out.
-            Some(events) if events.iter().any(|e| !HOOK_EVENTS.contains(&e.as_str())) => {}
+            Some(events) if !known(&events) => {}
             Some(events) => stored.hooks.push(hook(document, events)),
         }
     }
-    order::sort(&mut stored.manifest, |d| d, config.helm);
-    order::sort(&mut stored.hooks, |h| &h.document, config.helm);
-    if old {
-        // Helm 3 stores no source lines (F-332).
-        stored.manifest.iter_mut().for_each(|d| d.source.clear());
+    stored
+}
+
+fn known(events: &[String]) -> bool {
+    events.iter().all(|e| HOOK_EVENTS.contains(&e.as_str()))
+}
+
+/// Everything in one stream (`F-344`).
+fn combined(
+    files: &[&TemplateOutput],
+    config: &PostRender<'_>,
+    origins: &Origins,
+) -> Result<Vec<StoredDocument>, String> {
+    // Before 4.2 the post-renderer's input was not cut by Helm: documents are as written (H-17).
+    let as_written = HelmVersion { number: (4, 2, 4), ..config.helm };
+    let splitter = if config.helm.has(Quirk::KeepsTrailingSpace) { config.helm } else { as_written };
+    let mut read = Vec::new();
+    for file in files {
+        for text in split(&file.text, splitter) {
+            read.push((file.path.as_str(), text));
+        }
     }
+    streamed(read, "files", "", config, origins)
+}
+
+/// Runs one stream of Helm 4: marks files, post-renders, and takes the marks off again.
+fn streamed(
+    texts: Vec<(&str, Text)>,
+    stream: &str,
+    prefix: &str,
+    config: &PostRender<'_>,
+    origins: &Origins,
+) -> Result<Vec<StoredDocument>, String> {
+    let failed = |problem: String| format!("error while running post render on {stream}: {problem}");
+    let mut items = Vec::new();
+    let mut refused = None;
+    for (path, text) in texts {
+        let Some(parsed) = parse(path, &text, Reading::PostRender(2), origins).map_err(|e| match stream {
+            "files" => e,
+            _ => e.replacen("error merging manifests", &format!("error merging {stream}"), 1),
+        })?
+        else {
+            continue;
+        };
+        let object = match parsed.object {
+            Ok(object) => object,
+            Err(problem) => {
+                refused.get_or_insert(problem);
+                continue;
+            }
+        };
+        let item = Item { tree: Tree::plant(object, &parsed.leaves), whole: parsed.whole };
+        let has = |key: &str| item.tree.get(&[key]).is_some();
+        // F-326 a
+        let wrapper = matches!(item.tree.text(&["kind"]), "List" | "ResourceList");
+        if wrapper && (has("items") || has("functionConfig")) {
+            items.extend(stream::open_list(item)?.into_iter().map(|item| (path, item)));
+        } else {
+            items.push((path, item));
+        }
+    }
+    if let Some(problem) = refused {
+        let dump = if problem.starts_with("yaml: ") { "map[string]interface {}(nil): " } else { "" };
+        return Err(failed(format!("{dump}{problem}")));
+    }
+    let marked = items.into_iter().map(|(path, mut item)| {
+        stream::mark(&mut item.tree, path);
+        item
+    });
+    let items = stream::run(marked.collect(), config).map_err(failed)?;
+    let finished = items.into_iter().enumerate().map(|(i, mut item)| {
+        let mut source = stream::unmark(&mut item.tree);
+        if source.is_empty() {
+            source = format!("generated-by-postrender-{prefix}{i}.yaml"); // F-331
+        }
+        finish(item, source)
+    });
+    Ok(finished.collect())
+}
+
+fn finish(item: Item, source: String) -> StoredDocument {
+    let (object, leaves) = item.tree.harvest();
+    StoredDocument { source, object, leaves, whole: item.whole }
+}
+
+/// A document as Helm sorts it before post-rendering.
+struct Direct<'f> {
+    path: &'f str,
+    text: Text,
+    document: StoredDocument,
+}
+
+/// Hooks and manifests by kind, as Helm reads them itself; hooks of unknown types are gone.
+fn direct<'f>(
+    files: &[&'f TemplateOutput],
+    config: &PostRender<'_>,
+    origins: &Origins,
+) -> Result<(Vec<Direct<'f>>, Vec<Direct<'f>>), String> {
+    let mut all = Vec::new();
+    for file in files {
+        for text in split(&file.text, config.helm) {
+            let Some(parsed) = parse(&file.path, &text, Reading::Direct, origins)? else { continue };
+            let object = parsed.object?;
+            let document =
+                StoredDocument { source: file.path.clone(), object, leaves: parsed.leaves, whole: parsed.whole };
+            all.push(Direct { path: &file.path, text, document });
+        }
+    }
+    all.sort_by_cached_key(|d| {
+        let kind = d.document.object.get("kind").and_then(Json::as_str).unwrap_or_default();
+        crate::chart::documents::rank(kind, config.helm)
+    });
+    let (mut hooks, manifests): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|d| hook_events(&d.document.object).is_some());
+    hooks.retain(|d| hook_events(&d.document.object).is_some_and(|events| known(&events)));
+    Ok((hooks, manifests))
+}
+
+/// Texts of a group as Helm glues them into files and cuts them again: by file, in the order of the group.
+fn glued<'f>(mut group: Vec<Direct<'f>>, helm: HelmVersion) -> Vec<Direct<'f>> {
+    group.sort_by(|a, b| a.path.cmp(b.path));
+    let last: Vec<bool> =
+        (0..group.len()).map(|i| group.get(i + 1).is_none_or(|next| next.path != group[i].path)).collect();
+    for (part, last) in group.iter_mut().zip(last) {
+        if last {
+            continue;
+        }
+        let mut text = TextBuilder::default();
+        if helm.has(Quirk::LineSeparators) {
+            text.push_text(&part.text);
+            text.push(b"\n", OriginSet::EMPTY);
+        } else {
+            let kept = part.text.bytes().trim_ascii_end().len();
+            text.push_slice(&part.text, 0, kept);
+        }
+        part.text = text.finish();
+    }
+    group
+}
+
+/// Hooks and manifests in streams of their own (`F-345`), or hooks as rendered (`F-346`).
+fn apart(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) -> Result<Vec<StoredDocument>, String> {
+    let (hooks, manifests) = direct(files, config, origins)?;
+    let hooks = glued(hooks, config.helm);
+    let texts = |group: Vec<Direct<'_>>| group.into_iter().map(|d| (d.path.to_owned(), d.text)).collect::<Vec<_>>();
+    let run = |group: Vec<(String, Text)>, stream: &str| {
+        let texts = group.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+        streamed(texts, stream, &format!("{stream}-"), config, origins)
+    };
+    let mut pool = Vec::new();
+    if config.strategy == Strategy::Separate {
+        pool.extend(run(texts(hooks), "hooks")?);
+    } else {
+        for hook in hooks {
+            let Some(parsed) = parse(hook.path, &hook.text, Reading::Direct, origins)? else { continue };
+            pool.push(StoredDocument { object: parsed.object?, ..hook.document });
+        }
+    }
+    pool.extend(run(texts(glued(manifests, config.helm)), "manifests")?);
+    Ok(pool)
+}
+
+/// Helm 3: sorted first, hooks as rendered, no source lines (`F-332`, `F-380` to `F-384`).
+fn old_style(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) -> Result<Stored, String> {
+    let failed = |problem: String| format!("error while running post render on files: {problem}");
+    let (hooks, manifests) = direct(files, config, origins)?;
+    let mut items = Vec::new();
+    for part in manifests {
+        let mut text = TextBuilder::default();
+        text.push_text(&part.text);
+        text.push(b"\n", OriginSet::EMPTY);
+        let Some(parsed) = parse(part.path, &text.finish(), Reading::PostRender(1), origins)? else { continue };
+        let object = parsed.object.map_err(|problem| {
+            let dump = if problem.starts_with("yaml: ") { "map[string]interface {}(nil): " } else { "" };
+            failed(format!("{dump}{problem}"))
+        })?;
+        if object.as_object().is_some_and(JsonMap::is_empty) {
+            continue; // F-323
+        }
+        items.push(Item { tree: Tree::plant(object, &parsed.leaves), whole: parsed.whole });
+    }
+    let manifest = stream::run(items, config).map_err(failed)?;
+    let mut stored = sort_out(hooks.into_iter().map(|d| d.document).collect());
+    stored.manifest = manifest.into_iter().map(|item| finish(item, String::new())).collect();
     Ok(stored)
+}
+
+/// What storing does to a text at the very end of a document (`F-357`): white space before a separator is cut (4.2.0 to
+/// 4.2.3), and a block that keeps its line feeds gets the one that Helm writes after each document.
+fn end_documents(pool: &mut [StoredDocument], helm: HelmVersion) {
+    let last: Vec<bool> =
+        (0..pool.len()).map(|i| pool.get(i + 1).is_none_or(|next| next.source != pool[i].source)).collect();
+    for (document, last) in pool.iter_mut().zip(last) {
+        let is_hook = hook_events(&document.object).is_some();
+        let Some(text) = blocks::last_text(&mut document.object) else { continue };
+        if !blocks::is_kept_block(text) {
+            continue;
+        }
+        if !last && !helm.has(Quirk::LineSeparators) {
+            let kept = text.trim_end_matches('\n').len();
+            text.truncate(kept);
+            if !is_hook {
+                text.push('\n');
+            }
+        } else if !is_hook {
+            text.push('\n');
+        }
+    }
 }
 
 fn annotation<'j>(object: &'j Json, name: &str) -> Option<&'j str> {
@@ -144,98 +356,6 @@ fn hook(document: StoredDocument, events: Vec<String>) -> StoredHook {
     let weight = annotation(&document.object, "helm.sh/hook-weight").and_then(|w| w.trim().parse().ok()).unwrap_or(0);
     let delete_policies = list("helm.sh/hook-delete-policy");
     StoredHook { document, events, weight, delete_policies }
-}
-
-/// Lists are replaced by their items: plain ones in place, others at the end of the stream (`F-326`).
-fn expand_lists(documents: Vec<StoredDocument>) -> Vec<StoredDocument> {
-    let mut out = Vec::new();
-    let mut tail = Vec::new();
-    for document in documents {
-        let kind = document.object.get("kind").and_then(Json::as_str).unwrap_or_default();
-        let Some(items) = document.object.get("items").filter(|_| kind.ends_with("List")) else {
-            out.push(document);
-            continue;
-        };
-        let in_place = matches!(kind, "List" | "ResourceList");
-        for (i, item) in items.as_array().cloned().unwrap_or_default().into_iter().enumerate() {
-            let prefix = format!(".items[{i}]");
-            let leaves = document.leaves.iter().filter_map(|(path, set)| {
-                let rest = path.strip_prefix(&prefix)?;
-                rest.starts_with(['.', '[']).then(|| (rest.to_owned(), *set))
-            });
-            let item = StoredDocument {
-                source: if in_place { document.source.clone() } else { String::new() },
-                object: item,
-                leaves: leaves.collect(),
-                whole: document.whole,
-            };
-            if in_place { out.push(item) } else { tail.push(item) }
-        }
-    }
-    out.extend(tail);
-    out
-}
-
-/// What every document must have (`F-325`), and must not share (`F-348`).
-fn check<'d>(documents: impl Iterator<Item = &'d StoredDocument>) -> Result<(), String> {
-    const PREFIX: &str = "error while running post render on files: ";
-    let mut seen = BTreeSet::new();
-    for document in documents {
-        let text = |pointer: &str| document.object.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
-        let kind = text("/kind");
-        if kind.is_empty() {
-            return Err(format!("{PREFIX}missing kind in object"));
-        }
-        if text("/metadata/name").is_empty() && !kind.ends_with("List") {
-            return Err(format!("{PREFIX}missing metadata.name in object"));
-        }
-        let (group, version) = text("/apiVersion").split_once('/').unwrap_or(("", text("/apiVersion")));
-        let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };
-        let id = format!(
-            "{kind}.{version}.{}/{}.{}",
-            or(group, "[noGrp]"),
-            text("/metadata/name"),
-            or(text("/metadata/namespace"), "[noNs]")
-        );
-        if !seen.insert(id.replace(".[noNs]", ".default")) {
-            return Err(format!("{PREFIX}may not add resource with an already registered id: {id}"));
-        }
-    }
-    Ok(())
-}
-
-/// Common metadata and the labels of origin (`F-339` to `F-342`).
-fn label(document: &mut StoredDocument, config: &PostRender<'_>) -> Result<(), String> {
-    let Some(metadata) = document.object.get_mut("metadata").and_then(Json::as_object_mut) else { return Ok(()) };
-    let common = |field: &str| config.common_metadata.and_then(|m| m.get(field)).and_then(Json::as_object);
-    let mut set = |metadata: &mut JsonMap<String, Json>, field: &str, key: &str, value: Json| -> Result<(), String> {
-        let map = metadata.entry(field).or_insert_with(|| Json::Object(JsonMap::new()));
-        if map.is_null() {
-            *map = Json::Object(JsonMap::new());
-        }
-        let Some(map) = map.as_object_mut() else {
-            return Err(format!(
-                "error while running post render on files: considering field 'metadata/{field}': wrong node kind"
-            ));
-        };
-        map.insert(key.to_owned(), value);
-        document.leaves.remove(&format!(".metadata.{field}.{key}"));
-        Ok(())
-    };
-    for (key, value) in common("labels").into_iter().flatten() {
-        set(metadata, "labels", key, value.clone())?;
-    }
-    for (key, value) in common("annotations").into_iter().flatten() {
-        set(metadata, "annotations", key, value.clone())?;
-    }
-    set(metadata, "labels", "helm.toolkit.fluxcd.io/name", config.hr_name.into())?;
-    set(metadata, "labels", "helm.toolkit.fluxcd.io/namespace", config.hr_namespace.into())?;
-    if config.helm.has(Quirk::PostRendersDocuments)
-        && metadata.get("annotations").is_some_and(|a| a.is_null() || a.as_object().is_some_and(JsonMap::is_empty))
-    {
-        metadata.remove("annotations");
-    }
-    Ok(())
 }
 
 /// The documents of a stored manifest.
