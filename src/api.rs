@@ -93,6 +93,22 @@ pub struct RenderArgs {
     pub snapshot: Vec<(String, Vec<u8>)>,
     /// Provenance off: the same engine, without origins.
     pub untracked: bool,
+    /// The chart's path as it was given, for error texts.
+    pub chart_path: String,
+    /// No server at all: `lookup` finds nothing, capabilities are Helm's own.
+    pub client: bool,
+    /// `--validate` of Helm 3: capabilities and ownership from the server.
+    pub validate: bool,
+    /// A post-renderer that changes nothing: the path that helm-controller takes (`H-17`).
+    pub post_renderer: bool,
+    /// `--no-hooks`
+    pub no_hooks: bool,
+    /// `--skip-tests`
+    pub skip_tests: bool,
+    /// `--take-ownership`
+    pub take_ownership: bool,
+    /// `--skip-schema-validation`
+    pub skip_schema_validation: bool,
 }
 
 /// Why nothing was rendered.

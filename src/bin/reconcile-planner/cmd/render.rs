@@ -67,6 +67,6 @@ fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
         include_crds: args.include_crds,
         show_only: args.show_only.clone(),
         snapshot: files::snapshot(&args.snapshot)?,
-        untracked: false,
+        ..Request::default()
     })
 }

@@ -1,0 +1,274 @@
+//! Small charts with what the real Helms printed for them: below `fixtures/micro` (or below `MICRO_CASES`), one test per
+//! case and version, named `topic/id/v4.2`.
+//!
+//! Standard output must be the same byte for byte, but for lines that Helm itself prints differently each time; a
+//! failure must have Helm's error text. `fixtures/exemptions.toml` lists known differences: an exempted test must fail.
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+
+use helm_render_predictor::api::{RenderArgs, template};
+use helm_render_predictor::base::version::HelmVersion;
+use libtest_mimic::{Arguments, Failed, Trial};
+use regex_automata::nfa::thompson::pikevm::PikeVM;
+use serde_json::Value as Json;
+
+const DEFAULT_KUBE_VERSION: &str = "v1.33.1";
+
+/// Room for charts that include a thousand levels deep, in unoptimized code.
+const STACK: usize = 512 << 20;
+
+fn main() {
+    let root = support::folder("MICRO_CASES", "fixtures/micro");
+    let exemptions = Rc::new(exemptions());
+    let mut used = vec![false; exemptions.len()];
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for topic in support::folders(&root) {
+        let cases = json(&topic.join("cases.json"));
+        let index = json(&topic.join("expected/index.json"));
+        for case in cases.as_array().into_iter().flatten() {
+            let id = text(&case["id"]).to_owned();
+            for (label, entry) in index[&id].as_object().into_iter().flatten() {
+                let files = entry["same_as"].as_str().unwrap_or(label).to_owned();
+                let name = format!("{}/{id}/{label}", topic.file_name().unwrap().to_string_lossy());
+                let exempt = exemptions.iter().position(|pattern| matches(pattern, name.as_bytes()));
+                if let Some(slot) = exempt.and_then(|i| used.get_mut(i)) {
+                    *slot = true;
+                }
+                let run = Case {
+                    folder: topic.to_string_lossy().into_owned(),
+                    json: case.clone(),
+                    entry: index[&id][&files].clone(),
+                    expected: format!("{}/expected/{id}.{files}", topic.display()),
+                    label: label.clone(),
+                };
+                trials.push(Trial::test(name, move || run.check(exempt.is_some())));
+            }
+        }
+    }
+    if std::env::var_os("MICRO_CASES").is_none() {
+        for (pattern, _) in exemptions.iter().zip(&used).filter(|(_, used)| !**used) {
+            let pattern = pattern.clone();
+            trials.push(Trial::test(format!("exemption {pattern} is used"), || Err("no case has such a name".into())));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// The patterns of the list: `pattern = "..."` lines.
+fn exemptions() -> Vec<String> {
+    let list = fs::read_to_string(support::folder("MICRO_EXEMPTIONS", "fixtures/exemptions.toml")).unwrap_or_default();
+    list.lines()
+        .filter_map(|line| line.strip_prefix("pattern = '")?.strip_suffix('\''))
+        .map(|pattern| format!("^(?:{pattern})$"))
+        .collect()
+}
+
+fn json(path: &Path) -> Json {
+    serde_json::from_slice(&fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).unwrap()
+}
+
+fn text(json: &Json) -> &str {
+    json.as_str().unwrap_or_default()
+}
+
+fn texts(json: &Json) -> Vec<String> {
+    json.as_array().into_iter().flatten().map(|t| text(t).to_owned()).collect()
+}
+
+fn matches(pattern: &str, line: &[u8]) -> bool {
+    let syntax = regex_automata::util::syntax::Config::new().dot_matches_new_line(true).utf8(false);
+    let engine = PikeVM::builder().syntax(syntax).build(pattern).unwrap_or_else(|e| panic!("{pattern}: {e}"));
+    engine.is_match(&mut engine.create_cache(), line)
+}
+
+struct Case {
+    folder: String,
+    json: Json,
+    entry: Json,
+    expected: String,
+    label: String,
+}
+
+impl Case {
+    fn check(self, exempt: bool) -> Result<(), Failed> {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || self.compare())?;
+        match (thread.join().unwrap_or_else(|_| Err("panic".into())), exempt) {
+            (Ok(()), true) => Err("the case is exempted, but it is as Helm has it".into()),
+            (Err(_), true) => Ok(()),
+            (result, _) => result.map_err(Failed::from),
+        }
+    }
+
+    fn compare(&self) -> Result<(), String> {
+        let helm: HelmVersion = self.label.parse().map_err(|e| format!("{e}"))?;
+        let result = template(&self.args(), helm);
+        let failed = self.entry["rc"] != 0;
+        let error = |e: &str| core(&format!("Error: {e}")).replace(&self.folder, "@CASEDIR@");
+        if let Some(other) = self.entry["volatile_rc"].as_i64() {
+            let _ = other;
+            return Ok(());
+        }
+        match result {
+            Err(e) if !failed => Err(format!("Helm renders; this fails: {}", error(&e.message))),
+            Ok(_) if failed => Err(format!("this renders; Helm fails: {}", self.errors().join(" | "))),
+            Ok(out) => self.compare_output(&out),
+            Err(e) => {
+                let mine = error(&e.message);
+                let sorted = |t: &str| {
+                    let mut lines: Vec<String> = t.lines().map(str::to_owned).collect();
+                    lines.sort();
+                    lines
+                };
+                let wanted = self.errors();
+                if !wanted.iter().any(|w| *w == mine || sorted(w) == sorted(&mine)) {
+                    return Err(format!("errors differ\n- {}\n+ {mine}", wanted.join("\n- ")));
+                }
+                self.compare_output(&e.output)
+            }
+        }
+    }
+
+    fn errors(&self) -> Vec<String> {
+        let stderr = fs::read(format!("{}.err", self.expected)).unwrap_or_default();
+        let mut all = vec![core(&String::from_utf8_lossy(&stderr))];
+        all.extend(self.entry["error_b"].as_str().map(str::to_owned));
+        all
+    }
+
+    fn compare_output(&self, got: &[u8]) -> Result<(), String> {
+        let wanted = fs::read(format!("{}.out", self.expected)).unwrap_or_default();
+        let (wanted, got) = (String::from_utf8_lossy(&wanted), String::from_utf8_lossy(got));
+        if masked_equal(&wanted, &got, &self.entry["volatile"]) {
+            return Ok(());
+        }
+        let (a, b): (Vec<&str>, Vec<&str>) = (wanted.split('\n').collect(), got.split('\n').collect());
+        let at = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+        let part = |lines: &[&str], sign: &str| -> String {
+            lines.iter().skip(at).take(4).map(|line| format!("\n{sign} {line}")).collect()
+        };
+        Err(format!("line {} differs:{}{}", at + 1, part(&a, "-"), part(&b, "+")))
+    }
+
+    fn args(&self) -> RenderArgs {
+        let case = &self.json;
+        let inner = |name: &str| format!("{}/{name}", self.folder);
+        let read = |name: &str| fs::read(inner(name)).unwrap_or_default();
+        let mut args = RenderArgs {
+            name: case["release"].as_str().unwrap_or("rel").to_owned(),
+            namespace: case["namespace"].as_str().unwrap_or("demo").to_owned(),
+            values: texts(&case["values"]).iter().map(|name| (inner(name), read(name))).collect(),
+            set: texts(&case["set"]),
+            set_string: texts(&case["set-string"]),
+            set_json: texts(&case["set-json"]),
+            is_upgrade: case["is_upgrade"] == true,
+            include_crds: case["include_crds"] == true,
+            client: case["client"] == true,
+            validate: case["validate"] == true,
+            post_renderer: case["post_renderer"].is_string(),
+            ..RenderArgs::default()
+        };
+        let chart = case["chart"].as_str().unwrap_or("chart");
+        args.chart_path = inner(chart);
+        let path = Path::new(&self.folder).join(chart);
+        if path.is_dir() {
+            support::all_files(&path, "", &mut args.chart);
+        } else if path.exists() {
+            args.chart.push((chart.to_owned(), read(chart)));
+        }
+        let version = case["kube_version"].as_str();
+        if let Some(name) = case["snapshot"].as_str() {
+            args.snapshot.push((name.to_owned(), read(name)));
+        }
+        if version.is_some() || args.snapshot.is_empty() {
+            let version = version.unwrap_or(DEFAULT_KUBE_VERSION);
+            let profile = format!(
+                "apiVersion: oracle.helm/v1\nkind: ClusterProfile\nspec: {{kubeVersion: {}}}\n",
+                Json::from(version)
+            );
+            args.snapshot.push(("~profile.yaml".to_owned(), profile.into_bytes()));
+        }
+        args.kube_version = Some(version.unwrap_or(DEFAULT_KUBE_VERSION).to_owned());
+        if let Some(flag) = case["kube_version_flag"].as_str() {
+            args.kube_version = Some(flag.to_owned());
+        }
+        self.flags(&mut args);
+        args
+    }
+
+    fn flags(&self, args: &mut RenderArgs) {
+        let mut flags = texts(&self.json["extra"]).into_iter().map(|f| f.replace("@CASEDIR@", &self.folder));
+        while let Some(flag) = flags.next() {
+            let mut next = || flags.next().unwrap_or_default();
+            match flag.as_str() {
+                "-s" | "--show-only" => args.show_only.push(next()),
+                "-a" | "--api-versions" => args.api_versions.push(next()),
+                "--set-literal" => args.set_literal.push(next()),
+                "--set-file" => {
+                    let text = next();
+                    let path = text.split_once('=').map(|(_, path)| path.to_owned()).unwrap_or_default();
+                    let content = fs::read(&path).ok();
+                    args.set_file.push((text, content.map(|c| (path, c)).into_iter().collect::<BTreeMap<_, _>>()));
+                }
+                "--no-hooks" => args.no_hooks = true,
+                "--skip-tests" => args.skip_tests = true,
+                "--take-ownership" => args.take_ownership = true,
+                "--skip-schema-validation" => args.skip_schema_validation = true,
+                other => panic!("unknown flag {other}"),
+            }
+        }
+    }
+}
+
+/// The error that Helm reports, without warnings, log lines and advice.
+fn core(stderr: &str) -> String {
+    let start = match stderr.rfind("\nError: ") {
+        Some(at) => at + "\nError: ".len(),
+        None if stderr.starts_with("Error: ") => "Error: ".len(),
+        None => 0,
+    };
+    let error = stderr.get(start..).unwrap_or_default();
+    error.split("\n\nUse --debug flag to render out invalid YAML").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Whether `got` is what was expected, but for what another run of Helm rendered differently.
+fn masked_equal(expected: &str, got: &str, volatile: &Json) -> bool {
+    let Some(marks) = volatile.as_array().filter(|marks| !marks.is_empty()) else { return expected == got };
+    let (wanted, got): (Vec<&str>, Vec<&str>) = (expected.split('\n').collect(), got.split('\n').collect());
+    if wanted == got {
+        return true;
+    }
+    let at = |mark: &Json, key: &str| mark[key].as_u64().unwrap_or_default() as usize;
+    if marks.iter().all(|mark| mark["re"].is_string()) {
+        let by_line: BTreeMap<usize, &str> = marks.iter().map(|m| (at(m, "start"), text(&m["re"]))).collect();
+        return wanted.len() == got.len()
+            && wanted
+                .iter()
+                .zip(&got)
+                .enumerate()
+                .all(|(i, (x, y))| x == y || by_line.get(&i).is_some_and(|pattern| matches(pattern, y.as_bytes())));
+    }
+    // Blocks that may be anything: what stands between them has to come in that order.
+    let mut stable = Vec::new();
+    let mut position = 0;
+    for mark in marks {
+        stable.push(&wanted[position..at(mark, "start")]);
+        position = at(mark, "end");
+    }
+    let last = &wanted[position..];
+    let Some(rest) = stable.first().and_then(|first| got.strip_prefix(*first)) else { return false };
+    let Some(mut rest) = rest.strip_suffix(last) else { return false };
+    for block in stable.iter().skip(1).filter(|b| !b.is_empty()) {
+        match rest.windows(block.len()).position(|w| w == *block) {
+            Some(found) => rest = &rest[found + block.len()..],
+            None => return false,
+        }
+    }
+    true
+}
