@@ -128,7 +128,7 @@ impl RenderError {
 
 /// What `helm template --dry-run=server` of that version prints.
 pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
-    let chart = load(&args.chart).map_err(RenderError::new)?;
+    let chart = load(&args.chart).map_err(|text| RenderError::new(worded(text, helm)))?;
     let origins = Origins::new(!args.untracked);
     let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
     let (snapshot, problems) = import(&args.snapshot);
@@ -136,7 +136,7 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         return Err(RenderError::new(format!("snapshot: {problem}")));
     }
     let cluster = ClusterWorld::new(&snapshot, Supposition::AsItIs);
-    let world: &dyn World = if args.snapshot.is_empty() { &Offline } else { &cluster };
+    let world: &dyn World = if args.snapshot.is_empty() || args.client { &Offline } else { &cluster };
     let request = Request {
         chart: &chart,
         values,
@@ -155,6 +155,16 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
 }
 
+/// A loading error as that version words it (`H-36`).
+fn worded(text: String, helm: HelmVersion) -> String {
+    match text.strip_prefix("cannot load values.yaml: ") {
+        Some(rest) if helm.has(Quirk::UnmarshalPrefix) => {
+            format!("cannot load values.yaml: cannot unmarshal yaml document: {rest}")
+        }
+        _ => text,
+    }
+}
+
 fn load(files: &[(String, Vec<u8>)]) -> Result<Chart, String> {
     match files {
         [(name, bytes)] if name.ends_with(".tgz") => Chart::from_archive(bytes),
@@ -165,7 +175,7 @@ fn load(files: &[(String, Vec<u8>)]) -> Result<Chart, String> {
 /// Helm 4 asks the server for what it can do; Helm 3 has its defaults and the flags (`H-23`).
 fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot, helm: HelmVersion) -> Capabilities {
     let server = &snapshot.discovery;
-    let from_server = helm.has(Quirk::ServerCapabilities);
+    let from_server = (helm.has(Quirk::ServerCapabilities) && !args.client) || args.validate;
     let version = match (&args.kube_version, from_server) {
         (Some(version), false) => version.clone(),
         _ => server.version.git.clone(),
@@ -179,18 +189,16 @@ fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot
     let parsed = crate::cluster::discovery::KubeVersion::new(&version);
     let mut api_versions = server.api_versions();
     if !from_server {
-        api_versions.retain(|v| !is_kind(v));
+        // What the snapshot's kinds add is passed as flags; the rest is what Helm was built with.
+        let builtin = crate::cluster::discovery::Discovery::default().api_versions();
+        api_versions.retain(|v| !builtin.contains(v));
+        api_versions.extend(crate::render::apis::compiled_in(helm));
         api_versions.extend(args.api_versions.iter().cloned());
     }
     Capabilities {
         kube: KubeVersion { version, normalized: String::new(), major: parsed.major, minor: parsed.minor },
         api_versions: Rc::new(api_versions),
     }
-}
-
-/// `group/version/Kind` or `v1/Kind`, as against a group version.
-fn is_kind(version: &str) -> bool {
-    version.rsplit('/').next().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Result<Map, String> {

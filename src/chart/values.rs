@@ -131,6 +131,9 @@ fn own_over(chart: &Chart, dest: &Map, path: &str, merge: bool, merging: Merging
                 dest.entries_mut().remove(key.bytes());
             }
             Some(given) => {
+                // Nulls for a sub-chart stay: they remove that chart's defaults (`H-5`).
+                let is_below = chart.deps.iter().any(|dep| dep.name().as_bytes() == key.bytes());
+                let value = if drops && !merge && !is_below { without_nulls(&value, 0) } else { value };
                 if let (Some(dst), Some(src)) = (given.as_map(), value.as_map()) {
                     tables(dst, src, merge, merging, 0);
                 }

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::Output;
-use crate::base::version::HelmVersion;
+use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::documents::{HOOK_EVENTS, rank, split};
 use crate::codec::yaml;
 use crate::value::Text;
@@ -35,7 +35,7 @@ pub fn documents(files: &[Output], helm: HelmVersion) -> Result<Vec<Document>, S
             continue;
         }
         for text in split(&file.text, helm) {
-            let head = head(&text).map_err(|e| format!("YAML parse error on {}: {e}", file.path))?;
+            let head = head(&text, helm).map_err(|e| format!("YAML parse error on {}: {e}", file.path))?;
             let kind = head.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
             let annotation = head.pointer("/metadata/annotations/helm.sh~1hook").and_then(Json::as_str);
             let Some(events) = annotation else {
@@ -57,7 +57,7 @@ pub fn documents(files: &[Output], helm: HelmVersion) -> Result<Vec<Document>, S
 }
 
 /// What Helm reads of a document to sort it.
-fn head(text: &Text) -> Result<Json, String> {
+fn head(text: &Text, helm: HelmVersion) -> Result<Json, String> {
     let value = yaml::helm_unmarshal_any(text.bytes())?;
     let json = crate::codec::json::value_to_json(&value);
     let cannot = |what: &str, field: &str, ty: &str| {
@@ -68,7 +68,13 @@ fn head(text: &Text) -> Result<Json, String> {
     match &json {
         Json::Null => return Ok(Json::Null),
         Json::Object(_) => {}
-        other => return cannot(json_name(other), "value", "releaseutil.SimpleHead"),
+        other => {
+            return cannot(
+                json_name(other),
+                "value",
+                if helm.has(Quirk::Wording4) { "util.SimpleHead" } else { "releaseutil.SimpleHead" },
+            );
+        }
     }
     for field in ["apiVersion", "kind"] {
         match json.get(field) {

@@ -1,5 +1,6 @@
 //! One chart and its values to documents.
 
+pub mod apis;
 pub mod manifest;
 pub mod output;
 pub mod scope;

@@ -21,7 +21,7 @@ pub fn print(rendered: &Rendered, wanted: &Wanted, helm: HelmVersion) -> Result<
     if let Some(error) = &rendered.error {
         return Err((error.clone(), Vec::new()));
     }
-    let documents = documents(&rendered.files, helm).map_err(|error| (error, unsorted(rendered)))?;
+    let documents = documents(&rendered.files, helm).map_err(|error| (error, Vec::new()))?;
     let mut manifest = Vec::new();
     if wanted.include_crds
         && let Some(chart) = &rendered.chart
@@ -61,21 +61,6 @@ fn crds(chart: &crate::chart::Chart, path: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// What Helm prints of a render whose documents it cannot sort.
-fn unsorted(rendered: &Rendered) -> Vec<u8> {
-    let mut out = Vec::new();
-    for file in rendered.files.iter().filter(|f| !f.path.ends_with("NOTES.txt")) {
-        if !file.text.bytes().trim_ascii().is_empty() {
-            out.extend_from_slice(format!("---\n# Source: {}\n", file.path).as_bytes());
-            out.extend_from_slice(file.text.bytes());
-            out.push(b'\n');
-        }
-    }
-    let mut out = out.trim_ascii().to_vec();
-    out.push(b'\n');
-    out
-}
-
 fn show_only(documents: &[Document], rendered: &Rendered, wanted: &Wanted) -> Result<Vec<u8>, (String, Vec<u8>)> {
     let name = rendered.chart.as_ref().map(|c| c.name().to_owned()).unwrap_or_default();
     let mut out = Vec::new();
@@ -86,7 +71,11 @@ fn show_only(documents: &[Document], rendered: &Rendered, wanted: &Wanted) -> Re
             return Err((format!("could not find template {template} in chart"), Vec::new()));
         }
         for document in found {
-            put(&mut out, document);
+            out.extend_from_slice(format!("---\n# Source: {}\n", document.path).as_bytes());
+            out.extend_from_slice(document.text.bytes().trim_ascii());
+            if out.last() != Some(&b'\n') {
+                out.push(b'\n');
+            }
         }
     }
     Ok(out)

@@ -161,8 +161,7 @@ impl Native for KubeVersionValue {
         Ok(Value::text(text).under(origins.only(Origin::KubeVersion), origins))
     }
     fn print(&self, _: bool, _: bool) -> String {
-        // The type is printed as a value: its pointer has the String method, the value in an interface has not.
-        self.fields()
+        self.0.version.clone()
     }
     fn data(&self) -> Option<Value> {
         let names = ["Version", "Major", "Minor"];
@@ -275,6 +274,14 @@ enum Zero {
 }
 
 impl Zero {
+    /// The value in the records of Helm 4, whose lists are never nil.
+    fn empty(self) -> Value {
+        match self {
+            Zero::List => Value::list(Vec::new()),
+            other => other.value(),
+        }
+    }
+
     fn value(self) -> Value {
         match self {
             Zero::Text => Value::text(""),
@@ -296,9 +303,42 @@ pub fn chart(chart: &Chart, is_root: bool, helm: HelmVersion) -> Value {
         .collect();
     entries.insert("IsRoot".into(), Value::bool(is_root));
     if helm.has(Quirk::ChartIsMap) {
+        if !chart.meta.get("annotations").is_some_and(Json::is_object) {
+            entries.insert("Annotations".into(), Value::NIL);
+        }
+        entries.insert("Maintainers".into(), records(chart.meta.get("maintainers"), MAINTAINER));
+        entries.insert("Dependencies".into(), records(chart.meta.get("dependencies"), DEPENDENCY));
         return Value::map(entries);
     }
     native(ChartValue { entries, meta: chart.meta.clone(), is_root })
+}
+
+/// Fields of a maintainer: name in Go, name in YAML, value if not given.
+const MAINTAINER: &[(&str, &str, Zero)] =
+    &[("Name", "name", Zero::Text), ("Email", "email", Zero::Text), ("URL", "url", Zero::Text)];
+
+/// Fields of a dependency.
+const DEPENDENCY: &[(&str, &str, Zero)] = &[
+    ("Name", "name", Zero::Text),
+    ("Version", "version", Zero::Text),
+    ("Repository", "repository", Zero::Text),
+    ("Condition", "condition", Zero::Text),
+    ("Tags", "tags", Zero::List),
+    ("Enabled", "enabled", Zero::Bool),
+    ("ImportValues", "import-values", Zero::List),
+    ("Alias", "alias", Zero::Text),
+];
+
+/// Records of Chart.yaml as Helm 4 shows them: maps by the names of the Go fields, each of them there (`H-27`).
+fn records(list: Option<&Json>, fields: &[(&'static str, &str, Zero)]) -> Value {
+    let record = |json: &Json| {
+        let fields = fields.iter().map(|(go, yaml, zero)| {
+            let found = json.get(*yaml).filter(|v| !v.is_null());
+            (Text::from(*go), found.map_or_else(|| zero.empty(), |json| metadata_value(json, *zero)))
+        });
+        Value::map(fields.collect())
+    };
+    Value::list(list.and_then(Json::as_array).into_iter().flatten().filter(|r| r.is_object()).map(record).collect())
 }
 
 fn metadata_value(json: &Json, zero: Zero) -> Value {

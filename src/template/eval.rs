@@ -151,11 +151,7 @@ impl<'a> Run<'a> {
 
     /// An error at a node.
     pub(super) fn fail<T>(&self, scope: &Scope, pos: u32, node: &dyn std::fmt::Display, cause: Cause) -> Exec<T> {
-        let mut node = node.to_string();
-        if node.len() > 20 {
-            // Go cuts by characters, with a limit in bytes for whether it cuts at all.
-            node = node.chars().take(20).collect::<String>() + "...";
-        }
+        let node = node.to_string();
         Err(Box::new(ExecError {
             place: scope.template.place(pos),
             template: scope.template.name.clone(),
