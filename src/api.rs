@@ -128,9 +128,10 @@ impl RenderError {
 
 /// What `helm template --dry-run=server` of that version prints.
 pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
-    let chart = load(&args.chart).map_err(|text| RenderError::new(worded(text, helm)))?;
     let origins = Origins::new(!args.untracked);
     let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
+    let chart = load(&args.chart).map_err(|text| RenderError::new(worded(text, helm)))?;
+    installable(&chart, helm).map_err(RenderError::new)?;
     let (snapshot, problems) = import(&args.snapshot);
     if let Some(problem) = problems.first() {
         return Err(RenderError::new(format!("snapshot: {problem}")));
@@ -153,6 +154,32 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
     let rendered = render(request, world, &origins);
     let wanted = Wanted { include_crds: args.include_crds, show_only: args.show_only.clone() };
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
+}
+
+/// What Helm checks before it renders (`H-38`, `H-49`).
+fn installable(chart: &Chart, helm: HelmVersion) -> Result<(), String> {
+    if matches!(chart.name(), "." | "..") && helm.has(Quirk::RefusesDotNames) {
+        return Err(format!("validation: chart.metadata.name {:?} is not allowed", chart.name()));
+    }
+    if chart.text("apiVersion") == "v3" && helm.has(Quirk::RefusesApiV3) {
+        return Err("invalid chart apiVersion".into());
+    }
+    if chart.is_library() {
+        return Err("library charts are not installable".into());
+    }
+    let declared = chart.declared();
+    let names = declared.iter().filter_map(|d| d.get("name").and_then(serde_json::Value::as_str));
+    let missing: Vec<&str> = names.filter(|name| !chart.deps.iter().any(|dep| dep.name() == *name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let an = if helm.has(Quirk::Wording4) { "an" } else { "An" };
+    let quote = if helm.has(Quirk::Wording42) { '\'' } else { '`' };
+    Err(format!(
+        "{an} error occurred while checking for chart dependencies. You may need to run {quote}helm dependency \
+         build{quote} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+        missing.join(", ")
+    ))
 }
 
 /// A loading error as that version words it (`H-36`).
@@ -204,7 +231,8 @@ fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot
 fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Result<Map, String> {
     let all = Map::new(BTreeMap::new(), MapType::Any);
     for (name, bytes) in &args.values {
-        let value = yaml::helm_unmarshal(bytes).map_err(|e| format!("failed to parse {name}: {e}"))?;
+        let prefix = if helm.has(Quirk::UnmarshalPrefix) { "cannot unmarshal yaml document: " } else { "" };
+        let value = yaml::helm_unmarshal(bytes).map_err(|e| format!("failed to parse {name}: {prefix}{e}"))?;
         let layer = values::layered(&json::value_to_json(&value), Layer::User(name.as_str().into()), origins);
         if let Some(map) = layer.as_map() {
             values::overlay(&all, map, 0);
@@ -243,10 +271,8 @@ fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
         }
         return Ok(());
     }
-    let (path, json) = text
-        .split_once('=')
-        .ok_or_else(|| format!("failed parsing --set-json data {text}: key {text:?} has no value"))?;
-    let value = json::parse(json.as_bytes()).map_err(|e| format!("failed parsing --set-json data {text}: {e}"))?;
+    let (path, json) = text.split_once('=').ok_or_else(|| format!("failed parsing --set-json data {text}"))?;
+    let value = json::parse(json.as_bytes()).map_err(|_| format!("failed parsing --set-json data {text}"))?;
     set::parse(&format!("{path}=x"), set::Mode::Text, all, &mut |_| Ok(value.clone()))
         .map_err(|e| format!("failed parsing --set-json data {text}: {e}"))
 }

@@ -155,6 +155,9 @@ impl Chart {
         chart.templates = Rc::new(templates);
         chart.crds = Rc::new(crds);
         chart.files = Rc::new(others);
+        if chart.text("apiVersion").is_empty() {
+            chart.meta.insert("apiVersion".into(), "v1".into());
+        }
         chart.check()?;
         Ok(chart)
     }
@@ -162,9 +165,6 @@ impl Chart {
     /// What Helm checks of Chart.yaml after loading.
     fn check(&self) -> Result<(), String> {
         let fail = |text: &str| Err(format!("validation: {text}"));
-        if self.text("apiVersion").is_empty() {
-            return fail("chart.metadata.apiVersion is required");
-        }
         if self.name().is_empty() {
             return fail("chart.metadata.name is required");
         }
@@ -173,6 +173,14 @@ impl Chart {
         }
         if self.version().is_empty() {
             return fail("chart.metadata.version is required");
+        }
+        if crate::funcs::semver::Version::parse(self.version(), crate::base::version::HelmVersion::cli(4, 1, 4))
+            .is_err()
+        {
+            return fail(&format!("chart.metadata.version {:?} is invalid", self.version()));
+        }
+        if !matches!(self.text("type"), "" | "application" | "library") {
+            return fail("chart.metadata.type must be application or library");
         }
         Ok(())
     }

@@ -23,7 +23,9 @@ impl ParseError {
     /// As Helm shows it when a file of a chart does not parse.
     pub fn for_chart(&self, helm: crate::base::version::HelmVersion) -> String {
         let _ = helm;
-        format!("parse error at ({}:{}): {}", self.name, self.line, self.message)
+        // Helm shows what stands behind the last colon.
+        let message = self.message.rsplit(": ").next().unwrap_or(&self.message);
+        format!("parse error at ({}:{}): {message}", self.name, self.line)
     }
 }
 
