@@ -111,17 +111,18 @@ fn head_problem(object: &Json) -> Option<String> {
     if !object.is_object() && !object.is_null() {
         return Some(format!("{} into Go value of type releaseutil.SimpleHead", kind(object)));
     }
-    for field in ["apiVersion", "kind"] {
-        if let Some(found) = object.get(field).filter(|f| !f.is_null() && !f.is_string()) {
-            let name = if field == "kind" { "kind" } else { "apiVersion" };
-            return Some(format!("{} into Go struct field SimpleHead.{name} of type string", kind(found)));
-        }
+    // Numbers and booleans become texts where Helm wants texts.
+    let no_text = |json: &&Json| json.is_array() || json.is_object();
+    if let Some((name, found)) =
+        ["apiVersion", "kind"].into_iter().find_map(|f| Some((f, object.get(f).filter(no_text)?)))
+    {
+        return Some(format!("{} into Go struct field SimpleHead.{name} of type string", kind(found)));
     }
     let metadata = object.get("metadata").filter(|m| !m.is_null())?;
     if !metadata.is_object() {
         return Some(format!("{} into Go struct field SimpleHead.metadata of {METADATA}", kind(metadata)));
     }
-    if let Some(found) = metadata.get("name").filter(|n| !n.is_null() && !n.is_string()) {
+    if let Some(found) = metadata.get("name").filter(no_text) {
         return Some(format!("{} into Go struct field .metadata.name of type string", kind(found)));
     }
     let annotations = metadata.get("annotations").filter(|a| !a.is_null())?;
@@ -131,7 +132,7 @@ fn head_problem(object: &Json) -> Option<String> {
             kind(annotations)
         ));
     };
-    let found = map.values().find(|v| !v.is_null() && !v.is_string())?;
+    let found = map.values().find(no_text)?;
     Some(format!("{} into Go struct field .metadata.annotations of type string", kind(found)))
 }
 

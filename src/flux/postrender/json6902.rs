@@ -167,7 +167,11 @@ fn replace(tree: &mut Tree, path: &str, value: Tree) -> Result<(), String> {
     let Some((parents, last)) = steps(path) else { return Err(missing_path("replace", path)) };
     let parent = walk(tree, &parents).ok_or_else(|| missing_path("replace", path))?;
     let place = match &mut parent.node {
-        Node::Map(map) => map.get_mut(&last),
+        // What a map does not have is added, too.
+        Node::Map(map) => {
+            map.insert(last, value);
+            return Ok(());
+        }
         Node::Seq(items) => index(&last, items.len()).and_then(|at| items.get_mut(at)),
         Node::Leaf(_) => return Err(missing_path("replace", path)),
     };
@@ -194,6 +198,7 @@ mod tests {
             (json!({"op": "add", "path": "/l/-", "value": 9}), json!({"l": [1, 2, 9], "m": {"k": "v"}})),
             (json!({"op": "remove", "path": "/l/0"}), json!({"l": [2], "m": {"k": "v"}})),
             (json!({"op": "replace", "path": "/m/k", "value": null}), json!({"l": [1, 2], "m": {"k": null}})),
+            (json!({"op": "replace", "path": "/m/x", "value": 1}), json!({"l": [1, 2], "m": {"k": "v", "x": 1}})),
             (json!({"op": "move", "from": "/m/k", "path": "/n"}), json!({"l": [1, 2], "m": {}, "n": "v"})),
             (json!({"op": "copy", "from": "/l", "path": "/m"}), json!({"l": [1, 2], "m": [1, 2]})),
             (json!({"op": "test", "path": "/l/0", "value": 1}), json!({"l": [1, 2], "m": {"k": "v"}})),
@@ -206,8 +211,8 @@ mod tests {
     fn what_does_not_apply_is_an_error() {
         for (op, error) in [
             (
-                json!({"op": "replace", "path": "/m/x", "value": 1}),
-                "replace operation does not apply: doc is missing key: /m/x: missing value",
+                json!({"op": "replace", "path": "/l/2", "value": 1}),
+                "replace operation does not apply: doc is missing key: /l/2: missing value",
             ),
             (
                 json!({"op": "add", "path": "/x/y", "value": 1}),
@@ -218,7 +223,7 @@ mod tests {
                 "error in remove for path: '/m/x': Unable to remove nonexistent key: x: missing value",
             ),
         ] {
-            assert_eq!(patched(json!({"m": {}}), json!([op])).unwrap_err(), error);
+            assert_eq!(patched(json!({"m": {}, "l": [1]}), json!([op])).unwrap_err(), error);
         }
     }
 }

@@ -5,10 +5,13 @@ use serde_json::Value as Json;
 use super::ident::Ident;
 use super::references;
 use super::selector::Selector;
-use super::stream::{Item, check_twins};
+use super::stream::{self, Item, check_twins};
 use super::tree::Tree;
 use super::{images, json6902, strategic};
 use crate::codec::yaml;
+
+/// Stands for the annotations that the tool keeps on objects while it works.
+const OWN_MARK: &str = "internal.config.kubernetes.io/\u{0}";
 
 /// An object and what it was called when this renderer read it.
 struct Loaded {
@@ -36,6 +39,8 @@ pub fn run(items: Vec<Item>, entry: &Json) -> Result<Vec<Item>, String> {
         .filter(|item| !local(item))
         .map(|item| Loaded { before: Ident::of(&item.tree), item })
         .collect();
+    // While patches run, every object has annotations: the tool keeps some of its own there.
+    loaded.iter_mut().for_each(|l| stream::annotate(&mut l.item.tree, OWN_MARK, "0"));
     let list = |field: &str| entry.get(field).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     for patch in list("patches") {
         let text = patch.get("patch").and_then(Json::as_str).unwrap_or_default();
@@ -54,7 +59,7 @@ pub fn run(items: Vec<Item>, entry: &Json) -> Result<Vec<Item>, String> {
         loaded.iter_mut().for_each(|l| references::rewrite(&mut l.item.tree, &renamed));
     }
     for l in &mut loaded {
-        drop_annotations(&mut l.item.tree, &["config.kubernetes.io/origin"]);
+        drop_annotations(&mut l.item.tree, &["config.kubernetes.io/origin", OWN_MARK]);
     }
     Ok(loaded.into_iter().map(|l| l.item).collect())
 }
@@ -111,7 +116,7 @@ fn apply(loaded: &mut Vec<Loaded>, text: &str, target: Option<&Json>) -> Result<
             let selector = Selector::new(target)?;
             for l in loaded.iter_mut().filter(|l| selector.selects(&l.item.tree, &l.before)) {
                 json6902::apply(&mut l.item.tree, &operations)?;
-                drop_annotations(&mut l.item.tree, &[]);
+                stream::annotate(&mut l.item.tree, OWN_MARK, "0");
             }
             Ok(())
         }

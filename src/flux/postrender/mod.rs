@@ -110,7 +110,14 @@ pub fn post_render(files: &[TemplateOutput], config: &PostRender<'_>, origins: &
     pool.sort_by(|a, b| a.source.cmp(&b.source));
     end_documents(&mut pool, config.helm);
     order::by_kind(&mut pool, config.helm);
-    Ok(sort_out(pool))
+    built(sort_out(pool))
+}
+
+fn built(stored: Stored) -> Result<Stored, String> {
+    match unbuildable(&stored.manifest) {
+        Some(problem) => Err(problem),
+        None => Ok(stored),
+    }
 }
 
 /// `F-320`
@@ -295,6 +302,8 @@ fn apart(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) 
 fn old_style(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) -> Result<Stored, String> {
     let failed = |problem: String| format!("error while running post render on files: {problem}");
     let (hooks, manifests) = direct(files, config, origins)?;
+    // A byte order mark becomes part of the first key (F-322).
+    let marked_order = manifests.iter().any(|part| part.text.bytes().starts_with("\u{feff}".as_bytes()));
     let mut items = Vec::new();
     for part in manifests {
         let mut text = TextBuilder::default();
@@ -313,7 +322,14 @@ fn old_style(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origi
     let manifest = stream::run(items, config).map_err(failed)?;
     let mut stored = sort_out(hooks.into_iter().map(|d| d.document).collect());
     stored.manifest = manifest.into_iter().map(|item| finish(item, String::new())).collect();
-    Ok(stored)
+    if marked_order {
+        return Err(
+            "unable to build kubernetes objects from release manifest: error validating \"\": error validating \
+                    data: apiVersion not set"
+                .to_owned(),
+        );
+    }
+    built(stored)
 }
 
 /// What storing does to a text at the very end of a document (`F-357`): white space before a separator is cut (4.2.0 to
@@ -339,13 +355,44 @@ fn end_documents(pool: &mut [StoredDocument], helm: HelmVersion) {
     }
 }
 
-fn annotation<'j>(object: &'j Json, name: &str) -> Option<&'j str> {
-    object.get("metadata")?.get("annotations")?.get(name)?.as_str()
+/// An annotation as Helm reads it: numbers and booleans are texts.
+fn annotation(object: &Json, name: &str) -> Option<String> {
+    match object.get("metadata")?.get("annotations")?.get(name)? {
+        Json::String(text) => Some(text.clone()),
+        other @ (Json::Bool(_) | Json::Number(_)) => Some(other.to_string()),
+        _ => None,
+    }
 }
 
 fn hook_events(object: &Json) -> Option<Vec<String>> {
     let events = annotation(object, "helm.sh/hook")?;
     Some(events.split(',').map(|e| e.trim().to_lowercase()).collect())
+}
+
+/// What the API machinery refuses of metadata before anything is stored (`F-325a`).
+fn unbuildable(documents: &[StoredDocument]) -> Option<String> {
+    let type_of = |json: &Json| match json {
+        Json::Null | Json::String(_) => None,
+        Json::Bool(_) => Some("bool"),
+        Json::Number(_) => Some("number"),
+        Json::Array(_) => Some("array"),
+        Json::Object(_) => Some("object"),
+    };
+    documents.iter().find_map(|document| {
+        let metadata = document.object.get("metadata")?;
+        let (field, found) = ["annotations", "labels", "name", "namespace"].into_iter().find_map(|field| {
+            let value = metadata.get(field)?;
+            let found = match value.as_object() {
+                Some(map) if field.ends_with('s') => map.values().find_map(type_of),
+                _ => type_of(value),
+            };
+            Some((field, found?))
+        })?;
+        Some(format!(
+            "unable to build kubernetes objects from release manifest: unable to decode \"\": json: cannot unmarshal \
+             {found} into Go struct field ObjectMeta.metadata.{field} of type string"
+        ))
+    })
 }
 
 fn hook(document: StoredDocument, events: Vec<String>) -> StoredHook {

@@ -79,6 +79,11 @@ pub fn unmark(tree: &mut Tree) -> String {
 
 /// Puts the file mark on a document.
 pub fn mark(tree: &mut Tree, file: &str) {
+    annotate(tree, FILE_MARK, file);
+}
+
+/// Sets an annotation, whatever stood in place of the map.
+pub fn annotate(tree: &mut Tree, name: &str, value: &str) {
     let Some(object) = tree.map_mut() else { return };
     let below = |map: &mut std::collections::BTreeMap<String, Tree>, key: &str| {
         let entry = map.entry(key.to_owned()).or_insert_with(Tree::empty_map);
@@ -91,7 +96,7 @@ pub fn mark(tree: &mut Tree, file: &str) {
     let Some(metadata) = object.get_mut("metadata").and_then(Tree::map_mut) else { return };
     below(metadata, "annotations");
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Tree::map_mut) {
-        annotations.insert(FILE_MARK.to_owned(), Tree::constant(file.into()));
+        annotations.insert(name.to_owned(), Tree::constant(value.into()));
     }
 }
 
