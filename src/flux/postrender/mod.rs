@@ -198,8 +198,7 @@ fn streamed(
         }
     }
     if let Some(problem) = refused {
-        let dump = if problem.starts_with("yaml: ") { "map[string]interface {}(nil): " } else { "" };
-        return Err(failed(format!("{dump}{problem}")));
+        return Err(failed(refusal(&problem)));
     }
     let marked = items.into_iter().map(|(path, mut item)| {
         stream::mark(&mut item.tree, path);
@@ -214,6 +213,16 @@ fn streamed(
         finish(item, source)
     });
     Ok(finished.collect())
+}
+
+/// How the controller words what it refuses (`F-352` to `F-358`). Where it prints the whole object in front, that is left
+/// out.
+fn refusal(problem: &str) -> String {
+    const UNREAD: &[&str] = &["yaml: unmarshal errors", "yaml: cannot decode", "yaml: invalid map key"];
+    if UNREAD.iter().any(|start| problem.starts_with(start)) {
+        return format!("map[string]interface {{}}(nil): {problem}");
+    }
+    problem.strip_prefix("yaml: ").filter(|p| p.starts_with("map merge")).unwrap_or(problem).to_owned()
 }
 
 fn finish(item: Item, source: String) -> StoredDocument {
@@ -302,33 +311,29 @@ fn apart(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) 
 fn old_style(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origins) -> Result<Stored, String> {
     let failed = |problem: String| format!("error while running post render on files: {problem}");
     let (hooks, manifests) = direct(files, config, origins)?;
-    // A byte order mark becomes part of the first key (F-322).
-    let marked_order = manifests.iter().any(|part| part.text.bytes().starts_with("\u{feff}".as_bytes()));
     let mut items = Vec::new();
     for part in manifests {
         let mut text = TextBuilder::default();
         text.push_text(&part.text);
         text.push(b"\n", OriginSet::EMPTY);
         let Some(parsed) = parse(part.path, &text.finish(), Reading::PostRender(1), origins)? else { continue };
-        let object = parsed.object.map_err(|problem| {
-            let dump = if problem.starts_with("yaml: ") { "map[string]interface {}(nil): " } else { "" };
-            failed(format!("{dump}{problem}"))
-        })?;
+        let object = parsed.object.map_err(|problem| failed(refusal(&problem)))?;
         if object.as_object().is_some_and(JsonMap::is_empty) {
             continue; // F-323
         }
-        items.push(Item { tree: Tree::plant(object, &parsed.leaves), whole: parsed.whole });
+        let mut tree = Tree::plant(object, &parsed.leaves);
+        // A byte order mark becomes part of the first key (F-322).
+        if part.text.bytes().starts_with("\u{feff}".as_bytes())
+            && let Some(map) = tree.map_mut()
+            && let Some(version) = map.remove("apiVersion")
+        {
+            map.insert("\u{feff}apiVersion".to_owned(), version);
+        }
+        items.push(Item { tree, whole: parsed.whole });
     }
     let manifest = stream::run(items, config).map_err(failed)?;
     let mut stored = sort_out(hooks.into_iter().map(|d| d.document).collect());
     stored.manifest = manifest.into_iter().map(|item| finish(item, String::new())).collect();
-    if marked_order {
-        return Err(
-            "unable to build kubernetes objects from release manifest: error validating \"\": error validating \
-                    data: apiVersion not set"
-                .to_owned(),
-        );
-    }
     built(stored)
 }
 
@@ -378,7 +383,11 @@ fn unbuildable(documents: &[StoredDocument]) -> Option<String> {
         Json::Array(_) => Some("array"),
         Json::Object(_) => Some("object"),
     };
+    const BUILD: &str = "unable to build kubernetes objects from release manifest:";
     documents.iter().find_map(|document| {
+        if document.object.get("apiVersion").and_then(Json::as_str).unwrap_or_default().is_empty() {
+            return Some(format!("{BUILD} error validating \"\": error validating data: apiVersion not set"));
+        }
         let metadata = document.object.get("metadata")?;
         let (field, found) = ["annotations", "labels", "name", "namespace"].into_iter().find_map(|field| {
             let value = metadata.get(field)?;
@@ -389,7 +398,7 @@ fn unbuildable(documents: &[StoredDocument]) -> Option<String> {
             Some((field, found?))
         })?;
         Some(format!(
-            "unable to build kubernetes objects from release manifest: unable to decode \"\": json: cannot unmarshal \
+            "{BUILD} unable to decode \"\": json: cannot unmarshal \
              {found} into Go struct field ObjectMeta.metadata.{field} of type string"
         ))
     })
@@ -400,8 +409,12 @@ fn hook(document: StoredDocument, events: Vec<String>) -> StoredHook {
         let text = annotation(&document.object, name).unwrap_or_default();
         text.split(',').map(|p| p.trim().to_lowercase()).filter(|p| !p.is_empty()).collect()
     };
-    let weight = annotation(&document.object, "helm.sh/hook-weight").and_then(|w| w.trim().parse().ok()).unwrap_or(0);
-    let delete_policies = list("helm.sh/hook-delete-policy");
+    let weight = annotation(&document.object, "helm.sh/hook-weight").and_then(|w| w.parse().ok()).unwrap_or(0);
+    let mut delete_policies = list("helm.sh/hook-delete-policy");
+    if delete_policies.is_empty() {
+        // What Helm writes down when it runs the hook.
+        delete_policies.push("before-hook-creation".to_owned());
+    }
     StoredHook { document, events, weight, delete_policies }
 }
 
@@ -430,68 +443,4 @@ pub fn live_form(document: &StoredDocument, release_name: &str, release_namespac
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::value::TextBuilder;
-    use crate::value::origin::Origin;
-    use serde_json::json;
-
-    fn config(helm: &str) -> PostRender<'static> {
-        PostRender {
-            helm: helm.parse().unwrap(),
-            strategy: Strategy::Combined,
-            hr_name: "app",
-            hr_namespace: "ns",
-            post_renderers: None,
-            common_metadata: None,
-        }
-    }
-
-    fn rendered(text: &str) -> Result<Stored, String> {
-        let files = [TemplateOutput { path: "c/templates/a.yaml".into(), text: text.into() }];
-        post_render(&files, &config("4.2.2"), &Origins::new(true))
-    }
-
-    #[test]
-    fn f_340_every_document_gets_the_labels_of_origin() {
-        let stored = rendered("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n").unwrap();
-        let labels = &stored.manifest[0].object["metadata"]["labels"];
-        assert_eq!(labels, &json!({"helm.toolkit.fluxcd.io/name": "app", "helm.toolkit.fluxcd.io/namespace": "ns"}));
-    }
-
-    #[test]
-    fn f_325_a_document_without_a_name_fails() {
-        assert!(rendered("apiVersion: v1\nkind: ConfigMap\n").err().unwrap().contains("missing metadata.name"));
-    }
-
-    #[test]
-    fn f_348_the_same_object_twice_fails() {
-        let one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-        let error = rendered(&format!("{one}---\n{one}")).err().unwrap();
-        assert!(error.ends_with("already registered id: ConfigMap.v1.[noGrp]/a.[noNs]"), "{error}");
-    }
-
-    #[test]
-    fn leaves_and_documents_know_their_origins() {
-        let origins = Origins::new(true);
-        let gate = origins.only(Origin::Release("IsUpgrade"));
-        let fact = origins.only(Origin::KubeVersion);
-        let mut text = TextBuilder::default();
-        text.push(b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: \"", gate);
-        text.push(b"1.30", origins.union(gate, fact));
-        text.push(b"\"\n", gate);
-        let files = [TemplateOutput { path: "c/templates/a.yaml".into(), text: text.finish() }];
-        let stored = post_render(&files, &config("4.2.2"), &origins).unwrap();
-        let document = &stored.manifest[0];
-        assert_eq!(document.whole, gate);
-        assert_eq!(document.leaves[".data.x"], origins.union(gate, fact));
-    }
-
-    #[test]
-    fn a_stored_manifest_is_read_with_its_sources() {
-        let text = "---\n# Source: c/templates/a.yaml\nkind: A\nmetadata:\n  name: a\n---\n# Source: c/templates/b.yaml\nkind: B\n";
-        let documents = parse_manifest(text).unwrap();
-        let sources: Vec<&str> = documents.iter().map(|d| d.source.as_str()).collect();
-        assert_eq!(sources, ["c/templates/a.yaml", "c/templates/b.yaml"]);
-    }
-}
+mod tests;
