@@ -1,18 +1,18 @@
 //! The facade: feed inputs, ask questions. The binary and the wasm module both call this, and nothing else.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use crate::base::version::{HelmVersion, Quirk};
-use crate::chart::{Chart, Files, set, values};
+use crate::chart::{Chart, Files, metadata, set, values};
 use crate::cluster::import::import;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
-use crate::codec::{json, yaml};
+use crate::codec::json;
 use crate::render::output::{self, Wanted};
-use crate::render::scope::{Capabilities, KubeVersion, Release};
-use crate::render::{Request, render};
+use crate::render::scope::{Capabilities, Release};
+use crate::render::{Request, capabilities, render};
 use crate::report::Report;
 use crate::template::eval::Options as TemplateOptions;
 use crate::template::func::World;
@@ -129,13 +129,15 @@ impl RenderError {
 /// What `helm template --dry-run=server` of that version prints.
 pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
     let origins = Origins::new(!args.untracked);
-    let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
-    let chart = load(&args.chart).map_err(|text| RenderError::new(worded(text, helm)))?;
-    installable(&chart, helm).map_err(RenderError::new)?;
     let (snapshot, problems) = import(&args.snapshot);
     if let Some(problem) = problems.first() {
         return Err(RenderError::new(format!("snapshot: {problem}")));
     }
+    let capabilities = capabilities(args, &snapshot, helm).map_err(RenderError::new)?;
+    let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
+    let chart = load(&args.chart, helm).map_err(RenderError::new)?;
+    metadata::installable(&chart, helm).map_err(RenderError::new)?;
+    release_name(&args.name, helm).map_err(RenderError::new)?;
     let cluster = ClusterWorld::new(&snapshot, Supposition::AsItIs);
     let world: &dyn World = if args.snapshot.is_empty() || args.client { &Offline } else { &cluster };
     let request = Request {
@@ -147,93 +149,65 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
             revision: 1,
             is_upgrade: args.is_upgrade,
         },
-        capabilities: capabilities(args, &snapshot, helm),
+        capabilities,
         helm,
         options: TemplateOptions::default(),
     };
     let rendered = render(request, world, &origins);
-    let wanted = Wanted { include_crds: args.include_crds, show_only: args.show_only.clone() };
+    let wanted = Wanted {
+        include_crds: args.include_crds,
+        show_only: args.show_only.clone(),
+        no_hooks: args.no_hooks,
+        skip_tests: args.skip_tests,
+    };
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
 }
 
-/// What Helm checks before it renders (`H-38`, `H-49`).
-fn installable(chart: &Chart, helm: HelmVersion) -> Result<(), String> {
-    if matches!(chart.name(), "." | "..") && helm.has(Quirk::RefusesDotNames) {
-        return Err(format!("validation: chart.metadata.name {:?} is not allowed", chart.name()));
-    }
-    if chart.text("apiVersion") == "v3" && helm.has(Quirk::RefusesApiV3) {
-        return Err("invalid chart apiVersion".into());
-    }
-    if chart.is_library() {
-        return Err("library charts are not installable".into());
-    }
-    let declared = chart.declared();
-    let names = declared.iter().filter_map(|d| d.get("name").and_then(serde_json::Value::as_str));
-    let missing: Vec<&str> = names.filter(|name| !chart.deps.iter().any(|dep| dep.name() == *name)).collect();
-    if missing.is_empty() {
+/// Names that releases may have.
+fn release_name(name: &str, helm: HelmVersion) -> Result<(), String> {
+    let ends = |part: &str| part.starts_with('-') || part.ends_with('-');
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let good = name.len() <= 53 && name.split('.').all(|p| !p.is_empty() && !ends(p) && p.bytes().all(plain));
+    if good {
         return Ok(());
     }
-    let an = if helm.has(Quirk::Wording4) { "an" } else { "An" };
-    let quote = if helm.has(Quirk::Wording42) { '\'' } else { '`' };
+    let check = if helm.has(Quirk::Wording4) { "release name check failed: " } else { "" };
     Err(format!(
-        "{an} error occurred while checking for chart dependencies. You may need to run {quote}helm dependency \
-         build{quote} to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
-        missing.join(", ")
+        "{check}release name {name:?}: invalid release name, must match regex \
+         ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"
     ))
 }
 
-/// A loading error as that version words it (`H-36`).
-fn worded(text: String, helm: HelmVersion) -> String {
-    match text.strip_prefix("cannot load values.yaml: ") {
-        Some(rest) if helm.has(Quirk::UnmarshalPrefix) => {
-            format!("cannot load values.yaml: cannot unmarshal yaml document: {rest}")
-        }
-        _ => text,
-    }
-}
-
-fn load(files: &[(String, Vec<u8>)]) -> Result<Chart, String> {
+fn load(files: &[(String, Vec<u8>)], helm: HelmVersion) -> Result<Chart, String> {
     match files {
-        [(name, bytes)] if name.ends_with(".tgz") => Chart::from_archive(bytes),
-        _ => Chart::from_folder(files.iter().cloned().collect::<Files>()),
+        [(name, bytes)] if name.ends_with(".tgz") => Chart::from_archive_as(bytes, helm),
+        _ => Chart::from_folder_as(files.iter().cloned().collect::<Files>(), helm),
     }
 }
 
 /// Helm 4 asks the server for what it can do; Helm 3 has its defaults and the flags (`H-23`).
-fn capabilities(args: &RenderArgs, snapshot: &crate::cluster::snapshot::Snapshot, helm: HelmVersion) -> Capabilities {
+fn capabilities(
+    args: &RenderArgs,
+    snapshot: &crate::cluster::snapshot::Snapshot,
+    helm: HelmVersion,
+) -> Result<Capabilities, String> {
     let server = &snapshot.discovery;
-    let from_server = (helm.has(Quirk::ServerCapabilities) && !args.client) || args.validate;
-    let version = match (&args.kube_version, from_server) {
-        (Some(version), false) => version.clone(),
-        _ => server.version.git.clone(),
-    };
-    let stripped = || version.split(['-', '+']).next().unwrap_or_default().to_owned();
-    let version = if !from_server && args.kube_version.is_some() && helm.has(Quirk::StripsKubeVersionFlag) {
-        stripped()
-    } else {
-        version
-    };
-    let parsed = crate::cluster::discovery::KubeVersion::new(&version);
-    let mut api_versions = server.api_versions();
-    if !from_server {
-        // What the snapshot's kinds add is passed as flags; the rest is what Helm was built with.
-        let builtin = crate::cluster::discovery::Discovery::default().api_versions();
-        api_versions.retain(|v| !builtin.contains(v));
-        api_versions.extend(crate::render::apis::compiled_in(helm));
-        api_versions.extend(args.api_versions.iter().cloned());
+    let asks = helm.has(Quirk::ServerCapabilities) && !args.client && !args.snapshot.is_empty();
+    if asks || args.validate {
+        return Ok(capabilities::from_server(server));
     }
-    Capabilities {
-        kube: KubeVersion { version, normalized: String::new(), major: parsed.major, minor: parsed.minor },
-        api_versions: Rc::new(api_versions),
-    }
+    // What the snapshot's kinds add is passed as flags.
+    let builtin = crate::cluster::discovery::Discovery::default().api_versions();
+    let added = server.api_versions().into_iter().filter(|v| !builtin.contains(v));
+    let flags: Vec<String> = added.chain(args.api_versions.iter().cloned()).collect();
+    capabilities::from_flags(args.kube_version.as_deref(), &flags, helm)
 }
 
 fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Result<Map, String> {
     let all = Map::new(BTreeMap::new(), MapType::Any);
     for (name, bytes) in &args.values {
-        let prefix = if helm.has(Quirk::UnmarshalPrefix) { "cannot unmarshal yaml document: " } else { "" };
-        let value = yaml::helm_unmarshal(bytes).map_err(|e| format!("failed to parse {name}: {prefix}{e}"))?;
-        let layer = values::layered(&json::value_to_json(&value), Layer::User(name.as_str().into()), origins);
+        let map = values::read_file(bytes, helm).map_err(|e| format!("failed to parse {name}: {e}"))?;
+        let layer = values::layered(&Json::Object(values::to_json(&map)), Layer::User(name.as_str().into()), origins);
         if let Some(map) = layer.as_map() {
             values::overlay(&all, map, 0);
         }

@@ -79,7 +79,12 @@ fn enable(chart: &mut Chart, values: &Map, path: &str, merging: Merging<'_>, dep
         enable(dep, &merged, &below, merging, depth + 1)?;
     }
     declared.retain(|d| d.get("enabled") == Some(&Json::Bool(true)));
-    chart.meta.insert("dependencies".into(), Json::Array(declared.into_iter().map(Json::Object).collect()));
+    if declared.is_empty() {
+        // No list at all: what is not declared imports nothing.
+        chart.meta.remove("dependencies");
+    } else {
+        chart.meta.insert("dependencies".into(), Json::Array(declared.into_iter().map(Json::Object).collect()));
+    }
     Ok(())
 }
 

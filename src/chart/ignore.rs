@@ -11,27 +11,31 @@ struct Rule {
     anchored: bool,
 }
 
-impl Rules {
-    /// What Helm leaves out in any case: dot files in `templates`.
-    pub fn none() -> Self {
-        Rules(Vec::new())
-    }
+/// What is left out of every chart.
+const DEFAULT: &str = "templates/.?*";
 
-    /// Reads a `.helmignore`.
-    pub fn parse(text: &str) -> Self {
-        let rules = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-            .map(|line| {
-                let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-                let (folder_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-                let anchored = line.contains('/');
-                let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
-                Rule { pattern, negated, folder_only, anchored }
-            })
-            .collect();
-        Rules(rules)
+impl Rules {
+    /// Reads a `.helmignore`. Dot files in `templates` are left out in any case.
+    ///
+    /// # Errors
+    /// Helm's text.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let text = String::from_utf8_lossy(text);
+        let mut rules = Vec::new();
+        for line in text.trim_start_matches('\u{feff}').lines().chain([DEFAULT]).map(str::trim) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if line.contains("**") {
+                return Err("double-star (**) syntax is not supported".into());
+            }
+            let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+            let (folder_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+            let anchored = line.contains('/');
+            let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
+            rules.push(Rule { pattern, negated, folder_only, anchored });
+        }
+        Ok(Rules(rules))
     }
 
     /// Whether a file, or a folder above it, is left out.
@@ -66,7 +70,7 @@ impl Rules {
 }
 
 /// Shell patterns: `*` and `?` stop at slashes, `[a-z]` are classes, `\` quotes.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
     match pattern.first() {
         None => text.is_empty(),
         Some(b'*') => {
@@ -103,12 +107,13 @@ mod tests {
 
     #[test]
     fn patterns_leave_files_and_folders_out() {
-        let rules = Rules::parse("# comment\n*.bak\n.git/\n/docs\na/b?\n");
-        for yes in ["x.bak", "sub/x.bak", ".git/config", "docs/x", "a/bc"] {
+        let rules = Rules::parse(b"# comment\n*.bak\n.git/\n/docs\na/b?\n").unwrap();
+        for yes in ["x.bak", "sub/x.bak", ".git/config", "docs/x", "a/bc", "templates/.x"] {
             assert!(rules.ignores(yes), "{yes}");
         }
         for no in ["x.yaml", "sub/docs/x", "a/b", "git/x"] {
             assert!(!rules.ignores(no), "{no}");
         }
+        assert!(Rules::parse(b"a/**").is_err());
     }
 }

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use data_encoding::BASE64;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use super::{archive, ignore};
+use super::{archive, ignore, metadata, values};
+use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::yaml;
 
 /// Files by path, with `/` between folders.
@@ -63,71 +64,125 @@ impl Chart {
         list.into_iter().flatten().filter_map(|d| d.as_object().cloned()).collect()
     }
 
-    /// Loads a chart from the files of its folder (paths relative to it).
+    /// Loads a chart from the files of its folder (paths relative to it), as the newest Helm does.
     ///
     /// # Errors
     /// Helm's text.
     pub fn from_folder(files: Files) -> Result<Chart, String> {
-        let rules = files.get(".helmignore").map(|text| ignore::Rules::parse(&String::from_utf8_lossy(text)));
-        let rules = rules.unwrap_or_else(ignore::Rules::none);
-        let kept = files.into_iter().filter(|(path, _)| !rules.ignores(path)).collect();
-        Chart::from_files(kept, 0)
+        Chart::from_folder_as(files, HelmVersion::cli(4, 2, 2))
     }
 
-    /// Loads a chart from an archive.
+    /// Loads a chart from an archive, as the newest Helm does.
     ///
     /// # Errors
     /// Helm's text, or the limit that was reached.
     pub fn from_archive(bytes: &[u8]) -> Result<Chart, String> {
-        Chart::from_files(archive::unpack(bytes)?, 0)
+        Chart::from_archive_as(bytes, HelmVersion::cli(4, 2, 2))
     }
 
-    fn from_files(files: Files, depth: usize) -> Result<Chart, String> {
+    /// Loads a chart from the files of its folder as that Helm does (`H-34` to `H-38`).
+    ///
+    /// # Errors
+    /// Helm's text.
+    pub fn from_folder_as(files: Files, helm: HelmVersion) -> Result<Chart, String> {
+        let rules = ignore::Rules::parse(files.get(".helmignore").map_or(&[][..], |text| text))?;
+        let kept = files.into_iter().filter(|(path, _)| !rules.ignores(path)).collect();
+        Chart::from_files(kept, helm, 0)
+    }
+
+    /// Loads a chart from an archive as that Helm does.
+    ///
+    /// # Errors
+    /// Helm's text, or the limit that was reached.
+    pub fn from_archive_as(bytes: &[u8], helm: HelmVersion) -> Result<Chart, String> {
+        Chart::from_files(archive::unpack(bytes)?, helm, 0)
+    }
+
+    fn from_files(files: Files, helm: HelmVersion, depth: usize) -> Result<Chart, String> {
         if depth > MAX_DEPTH {
             return Err(format!("sub-charts are nested deeper than {MAX_DEPTH} levels"));
         }
+        let mut files: Vec<(String, Vec<u8>)> =
+            files.into_iter().map(|(path, bytes)| (path, without_bom(bytes))).collect();
+        // As a walk through folders meets them.
+        files.sort_by(|a, b| a.0.split('/').cmp(b.0.split('/')));
         let mut chart = Chart::default();
+        match files.iter().find(|(path, _)| path == "Chart.yaml") {
+            Some((_, bytes)) => {
+                metadata::read(bytes, &mut chart.meta, helm).map_err(|e| format!("cannot load Chart.yaml: {e}"))?;
+            }
+            None => return Err("Chart.yaml file is missing".into()),
+        }
+        match chart.text("apiVersion") {
+            "" => {
+                chart.meta.insert("apiVersion".into(), "v1".into());
+            }
+            "v1" | "v2" => {}
+            "v3" if helm.has(Quirk::RefusesApiV3) => return Err("invalid chart apiVersion".into()),
+            _ if helm.has(Quirk::RefusesApiV3) && depth == 0 => return Err("unsupported chart version".into()),
+            _ => {}
+        }
+        let below = chart.sort_files(files, helm)?;
+        metadata::validate(&chart.meta, helm)?;
+        for (name, files) in below {
+            let archived = name.ends_with(".tgz").then(|| files.get("").cloned()).flatten();
+            let dep = match archived {
+                Some(bytes) => archive::unpack(&bytes).and_then(|files| Chart::from_files(files, helm, depth + 1)),
+                None => {
+                    let inner = files.into_iter().filter(|(path, _)| !path.is_empty()).collect();
+                    Chart::from_files(inner, helm, depth + 1)
+                }
+            };
+            chart.deps.push(dep.map_err(|e| format!("error unpacking subchart {name} in {}: {e}", chart.name()))?);
+        }
+        Ok(chart)
+    }
+
+    /// Puts each file where it belongs, and returns what lies in `charts/`, by name and path below it.
+    fn sort_files(
+        &mut self,
+        files: Vec<(String, Vec<u8>)>,
+        helm: HelmVersion,
+    ) -> Result<BTreeMap<String, Files>, String> {
         let mut templates = Vec::new();
         let mut crds = Vec::new();
         let mut others = Files::new();
         let mut below: BTreeMap<String, Files> = BTreeMap::new();
-        let mut has_meta = false;
-        let mut requirements = None;
+        let is_v1 = self.text("apiVersion") == "v1";
         for (path, bytes) in files {
-            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
             match path.as_str() {
-                "Chart.yaml" => {
-                    chart.meta = object(&bytes).map_err(|e| format!("cannot load Chart.yaml: {e}"))?;
-                    has_meta = true;
-                }
-                "Chart.lock" => {}
+                "Chart.yaml" => {}
+                "Chart.lock" => lock(&bytes).map_err(|e| format!("cannot load Chart.lock: {e}"))?,
                 "values.yaml" => {
-                    chart.values = Rc::new(object(&bytes).map_err(|e| format!("cannot load values.yaml: {e}"))?);
-                    chart.values_text = bytes;
+                    let values =
+                        values::read_file(&bytes, helm).map_err(|e| format!("cannot load values.yaml: {e}"))?;
+                    self.values = Rc::new(values::to_json(&values));
+                    self.values_text = bytes;
                 }
-                "values.schema.json" => chart.schema = Some(bytes),
+                "values.schema.json" => self.schema = Some(bytes),
                 "requirements.yaml" => {
-                    requirements = Some(object(&bytes).map_err(|e| format!("cannot load requirements.yaml: {e}"))?);
-                    others.insert(path, bytes);
+                    metadata::read(&bytes, &mut self.meta, helm)
+                        .map_err(|e| format!("cannot load requirements.yaml: {e}"))?;
+                    if is_v1 {
+                        others.insert(path, bytes);
+                    }
+                }
+                "requirements.lock" => {
+                    lock(&bytes).map_err(|e| format!("cannot load requirements.lock: {e}"))?;
+                    if is_v1 {
+                        others.insert(path, bytes);
+                    }
                 }
                 _ if path.starts_with("templates/") => templates.push((path, bytes)),
                 _ if path.starts_with("charts/") => {
                     let rest = &path["charts/".len()..];
-                    let (name, inner) = rest.split_once('/').unwrap_or((rest, ""));
-                    if name.starts_with(['_', '.']) {
+                    if rest.ends_with(".prov") {
+                        others.insert(path, bytes);
                         continue;
                     }
-                    if inner.is_empty() {
-                        if name.ends_with(".tgz") {
-                            let dep = archive::unpack(&bytes).and_then(|files| Chart::from_files(files, depth + 1));
-                            chart.deps.push(
-                                dep.map_err(|e| format!("error unpacking subchart tar in {}: {e}", chart.name()))?,
-                            );
-                        }
-                        others.insert(path, bytes);
-                    } else {
-                        below.entry(name.to_owned()).or_default().insert(inner.to_owned(), bytes.clone());
-                        others.insert(path, bytes);
+                    let (name, inner) = rest.split_once('/').unwrap_or((rest, ""));
+                    if !name.starts_with(['_', '.']) {
+                        below.entry(name.to_owned()).or_default().insert(inner.to_owned(), bytes);
                     }
                 }
                 _ => {
@@ -138,51 +193,10 @@ impl Chart {
                 }
             }
         }
-        if !has_meta {
-            return Err("Chart.yaml file is missing".into());
-        }
-        if let Some(list) = requirements.and_then(|mut r| r.remove("dependencies"))
-            && !chart.meta.contains_key("dependencies")
-        {
-            chart.meta.insert("dependencies".into(), list);
-        }
-        for (name, files) in below {
-            if files.contains_key("Chart.yaml") {
-                let dep = Chart::from_files(files, depth + 1);
-                chart.deps.push(dep.map_err(|e| format!("error unpacking subchart {name} in {}: {e}", chart.name()))?);
-            }
-        }
-        chart.templates = Rc::new(templates);
-        chart.crds = Rc::new(crds);
-        chart.files = Rc::new(others);
-        if chart.text("apiVersion").is_empty() {
-            chart.meta.insert("apiVersion".into(), "v1".into());
-        }
-        chart.check()?;
-        Ok(chart)
-    }
-
-    /// What Helm checks of Chart.yaml after loading.
-    fn check(&self) -> Result<(), String> {
-        let fail = |text: &str| Err(format!("validation: {text}"));
-        if self.name().is_empty() {
-            return fail("chart.metadata.name is required");
-        }
-        if self.name().contains('/') {
-            return fail(&format!("chart.metadata.name {:?} is invalid", self.name()));
-        }
-        if self.version().is_empty() {
-            return fail("chart.metadata.version is required");
-        }
-        if crate::funcs::semver::Version::parse(self.version(), crate::base::version::HelmVersion::cli(4, 1, 4))
-            .is_err()
-        {
-            return fail(&format!("chart.metadata.version {:?} is invalid", self.version()));
-        }
-        if !matches!(self.text("type"), "" | "application" | "library") {
-            return fail("chart.metadata.type must be application or library");
-        }
-        Ok(())
+        self.templates = Rc::new(templates);
+        self.crds = Rc::new(crds);
+        self.files = Rc::new(others);
+        Ok(below)
     }
 
     /// The chart that is stored in a release (`F-170`): without its sub-charts.
@@ -232,13 +246,13 @@ impl Chart {
     }
 }
 
-/// A YAML mapping; nothing is the empty one.
-fn object(bytes: &[u8]) -> Result<JsonMap<String, Json>, String> {
-    let value = yaml::helm_unmarshal(bytes)?;
-    match crate::codec::json::value_to_json(&value) {
-        Json::Object(map) => Ok(map),
-        _ => Ok(JsonMap::new()),
-    }
+fn without_bom(bytes: Vec<u8>) -> Vec<u8> {
+    bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes)
+}
+
+/// Lock files only have to be readable.
+fn lock(bytes: &[u8]) -> Result<(), String> {
+    yaml::helm_unmarshal_any(bytes).map(|_| ())
 }
 
 #[cfg(test)]

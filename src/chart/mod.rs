@@ -6,6 +6,7 @@ pub mod documents;
 pub mod files;
 pub mod ignore;
 pub mod load;
+pub mod metadata;
 pub mod set;
 pub mod values;
 

@@ -8,6 +8,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use super::load::Chart;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::json::value_from_json_floats;
+use crate::codec::yaml;
 use crate::value::origin::{Layer, Origin};
 use crate::value::{List, Map, MapType, OriginId, Origins, Repr, Text, Value};
 
@@ -102,7 +103,7 @@ fn coalesce_chart(
                 }
             },
         };
-        globals(&below, dest, merge, merging);
+        globals(&below, dest, merging);
         coalesce_chart(dep, &below, &format!("{path}/charts/{}", dep.name()), merge, merging, depth + 1)?;
     }
     Ok(())
@@ -112,28 +113,25 @@ fn shown(value: &Value, helm: HelmVersion) -> String {
     String::from_utf8_lossy(&crate::template::print::go_v(value, helm)).into_owned()
 }
 
+/// A chart's own values under those given. Towards a sub-chart's table nulls are kept: they speak to that chart.
 fn own_over(chart: &Chart, dest: &Map, path: &str, merge: bool, merging: Merging<'_>) {
     let drops = merging.helm.has(Quirk::DropsDefaultNulls);
     let own = own_values(chart, path, merging);
     let own: Vec<(Text, Value)> = own.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     for (key, value) in own {
         match dest.get(key.bytes()) {
-            None => {
-                if drops && !merge {
-                    if !value.is_nil() {
-                        dest.insert(key, without_nulls(&value, 0));
-                    }
-                } else {
-                    dest.insert(key, value);
+            None if drops && !merge => {
+                if !value.is_nil() {
+                    dest.insert(key, without_nulls(&value, 0));
                 }
             }
+            None => dest.insert(key, value),
             Some(given) if given.is_nil() && !merge => {
                 dest.entries_mut().remove(key.bytes());
             }
             Some(given) => {
-                // Nulls for a sub-chart stay: they remove that chart's defaults (`H-5`).
-                let is_below = chart.deps.iter().any(|dep| dep.name().as_bytes() == key.bytes());
-                let value = if drops && !merge && !is_below { without_nulls(&value, 0) } else { value };
+                let merge = merge || chart.deps.iter().any(|dep| dep.name().as_bytes() == key.bytes());
+                let value = if drops && !merge { without_nulls(&value, 0) } else { value };
                 if let (Some(dst), Some(src)) = (given.as_map(), value.as_map()) {
                     tables(dst, src, merge, merging, 0);
                 }
@@ -185,8 +183,9 @@ pub fn tables(dst: &Map, src: &Map, merge: bool, merging: Merging<'_>, depth: us
     }
 }
 
-/// The globals of the chart above reach the values below; they win there.
-fn globals(below: &Map, above: &Map, merge: bool, merging: Merging<'_>) {
+/// The globals of the chart above reach the values below; they win there. Tables inside them are shared, not copied:
+/// what a chart below adds deeper in them shows above too, as in Helm.
+fn globals(below: &Map, above: &Map, merging: Merging<'_>) {
     let table = |map: &Map| match map.get(b"global") {
         None => Some(Map::new(BTreeMap::new(), MapType::Any)),
         Some(value) => value.as_map().cloned(),
@@ -195,15 +194,16 @@ fn globals(below: &Map, above: &Map, merge: bool, merging: Merging<'_>) {
     let source: Vec<(Text, Value)> = src.entries().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     for (key, value) in source {
         match (value.as_map(), dst.get(key.bytes())) {
-            (Some(_), None) => dst.insert(key, value.deep_copy()),
-            (Some(_), Some(old)) => {
-                if let Some(old) = old.as_map() {
-                    let copy = value.deep_copy();
-                    if let Some(copy) = copy.as_map() {
-                        tables(copy, old, merge, merging, 0);
-                    }
-                    dst.insert(key, copy);
+            (Some(map), old) => {
+                let copy = Map::new(map.entries().clone(), map.ty());
+                match old.as_ref().map(Value::as_map) {
+                    Some(None) => continue,
+                    Some(Some(old)) => tables(&copy, old, true, merging, 0),
+                    None => {}
                 }
+                let mut shared = Value::new(Repr::Map(copy));
+                (shared.origins, shared.at) = (value.origins, value.at);
+                dst.insert(key, shared);
             }
             (None, Some(old)) if old.as_map().is_some() => {}
             (None, _) => dst.insert(key, value),
@@ -225,6 +225,44 @@ pub fn overlay(dst: &Map, src: &Map, depth: usize) {
             dst.insert(key, value);
         }
     }
+}
+
+/// A values file as that Helm reads it (`H-34` to `H-37`): Helm 3 its first document, Helm 4 all of them, one over the
+/// other.
+///
+/// # Errors
+/// Helm's text.
+pub fn read_file(bytes: &[u8], helm: HelmVersion) -> Result<Map, String> {
+    let read = |bytes: &[u8]| yaml::helm_unmarshal(bytes).map(map_of);
+    if !helm.has(Quirk::MultiDocumentValues) {
+        return read(bytes);
+    }
+    let all = Map::new(BTreeMap::new(), MapType::Any);
+    let mut document = Vec::new();
+    let mut lines = bytes.split_inclusive(|b| *b == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none();
+        if is_last && !line.ends_with(b"\n") && line.len() % 4096 == 0 && helm.has(Quirk::LosesLastLine) {
+            continue;
+        }
+        let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+        if line.strip_prefix(b"---").is_some_and(|rest| rest.trim_ascii().is_empty()) {
+            lay_over(&all, &std::mem::take(&mut document), &read)?;
+            continue;
+        }
+        document.extend_from_slice(line);
+        document.push(b'\n');
+    }
+    lay_over(&all, &document, &read)?;
+    Ok(all)
+}
+
+fn lay_over(all: &Map, document: &[u8], read: &dyn Fn(&[u8]) -> Result<Map, String>) -> Result<(), String> {
+    if !document.is_empty() {
+        let map = read(document).map_err(|e| format!("cannot unmarshal yaml document: {e}"))?;
+        overlay(all, &map, 0);
+    }
+    Ok(())
 }
 
 /// What lies at a dotted path; `None` if nothing does, or a table where `leaf` is asked for.
@@ -279,6 +317,31 @@ mod tests {
         for helm in ["3.17", "4.1", "4.2"] {
             assert_eq!(merged(&chart, json!({"m": {"a": null}, "new": null}), helm), json!({"m": {}, "new": null}));
         }
+    }
+
+    #[test]
+    fn h_5_h_6_a_parents_null_speaks_to_the_sub_chart_when_the_user_speaks_to_it_too() {
+        let parent = || {
+            let sub = chart("sub", json!({"a": 1.0, "k": 1.0}), vec![]);
+            chart("p", json!({"sub": {"a": null, "new": null}}), vec![sub])
+        };
+        let global = json!({});
+        assert_eq!(merged(&parent(), json!({}), "4.1")["sub"], json!({"k": 1.0, "new": null, "global": global}));
+        assert_eq!(merged(&parent(), json!({}), "4.2")["sub"], json!({"a": 1.0, "k": 1.0, "global": global}));
+        let touched = json!({"k": 2.0, "new": null, "global": global});
+        assert_eq!(merged(&parent(), json!({"sub": {"k": 2.0}}), "4.2")["sub"], touched);
+    }
+
+    #[test]
+    fn h_34_h_35_helm_4_reads_all_documents_and_may_lose_the_last_line() {
+        let read = |text: &str, helm: &str| {
+            Json::Object(to_json(&read_file(text.as_bytes(), helm.parse().unwrap()).unwrap())).to_string()
+        };
+        assert_eq!(read("a: 1\n---\na: 2\nb: 3\n", "3.17"), r#"{"a":1.0}"#);
+        assert_eq!(read("a: 1\n---\na: 2\nb: 3\n", "4.2"), r#"{"a":2.0,"b":3.0}"#);
+        let long = format!("a: 1\nb: {}", "x".repeat(4093));
+        assert_eq!(read(&long, "4.2"), r#"{"a":1.0}"#);
+        assert!(read(&long, "4.3").contains("xxx"));
     }
 
     #[test]

@@ -89,6 +89,18 @@ impl Writer<'_> {
                 }
                 self.close(b"}", map.is_empty(), own);
             }
+            Repr::Native(native) if native.json_fields().is_some() => {
+                let own = self.sink.origins().union(context, value.origins);
+                let fields = native.json_fields().unwrap_or_default();
+                self.open(b"{", own)?;
+                for (index, (key, item)) in fields.iter().enumerate() {
+                    self.separate(index, own);
+                    self.string(&Text::from(*key), own);
+                    self.sink.raw(if self.layout.pretty { b": " } else { b":" }, own);
+                    self.value(item, own)?;
+                }
+                self.close(b"}", fields.is_empty(), own);
+            }
             Repr::Native(native) => match native.data() {
                 Some(data) => {
                     let own = self.sink.origins().union(context, value.origins);

@@ -36,8 +36,8 @@ pub fn documents(files: &[Output], helm: HelmVersion) -> Result<Vec<Document>, S
         }
         for text in split(&file.text, helm) {
             let head = head(&text, helm).map_err(|e| format!("YAML parse error on {}: {e}", file.path))?;
-            let kind = head.get("kind").and_then(Json::as_str).unwrap_or_default().to_owned();
-            let annotation = head.pointer("/metadata/annotations/helm.sh~1hook").and_then(Json::as_str);
+            let kind = text_of(head.get("kind")).unwrap_or_default();
+            let annotation = text_of(head.pointer("/metadata/annotations/helm.sh~1hook"));
             let Some(events) = annotation else {
                 manifests.push(Document { path: file.path.clone(), text, kind, hook: false, test: false });
                 continue;
@@ -78,8 +78,9 @@ fn head(text: &Text, helm: HelmVersion) -> Result<Json, String> {
     }
     for field in ["apiVersion", "kind"] {
         match json.get(field) {
-            None | Some(Json::Null | Json::String(_)) => {}
-            Some(other) => {
+            found if found.is_none_or(is_text) => {}
+            found => {
+                let other = found.unwrap_or(&Json::Null);
                 let name = if field == "kind" { "kind" } else { "apiVersion" };
                 return cannot(json_name(other), &format!("struct field SimpleHead.{name}"), "string");
             }
@@ -96,14 +97,16 @@ fn head(text: &Text, helm: HelmVersion) -> Result<Json, String> {
         }
     }
     match json.pointer("/metadata/name") {
-        None | Some(Json::Null | Json::String(_)) => {}
-        Some(other) => return cannot(json_name(other), "struct field .metadata.name", "string"),
+        found if found.is_none_or(is_text) => {}
+        found => {
+            return cannot(json_name(found.unwrap_or(&Json::Null)), "struct field .metadata.name", "string");
+        }
     }
     if let Some(annotations) = json.pointer("/metadata/annotations") {
         match annotations {
             Json::Null => {}
             Json::Object(map) => {
-                if let Some(other) = map.values().find(|v| !v.is_string() && !v.is_null()) {
+                if let Some(other) = map.values().find(|v| !is_text(v)) {
                     return cannot(json_name(other), "struct field .metadata.annotations", "string");
                 }
             }
@@ -111,6 +114,21 @@ fn head(text: &Text, helm: HelmVersion) -> Result<Json, String> {
         }
     }
     Ok(json)
+}
+
+/// Helm takes scalars as text where it asks for text.
+fn is_text(json: &Json) -> bool {
+    !json.is_array() && !json.is_object()
+}
+
+/// A scalar as text; null, like nothing, is none.
+fn text_of(json: Option<&Json>) -> Option<String> {
+    match json? {
+        Json::String(text) => Some(text.clone()),
+        Json::Bool(value) => Some(value.to_string()),
+        Json::Number(number) => Some(crate::codec::json::number_text(number)),
+        _ => None,
+    }
 }
 
 fn json_name(json: &Json) -> &'static str {

@@ -1,6 +1,8 @@
 //! One chart and its values to documents.
 
 pub mod apis;
+pub mod capabilities;
+pub mod chart_value;
 pub mod manifest;
 pub mod output;
 pub mod scope;
@@ -73,8 +75,7 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
     let mut chart = request.chart.clone();
     process(&mut chart, &request.values, merging)?;
     let constraint = chart.text("kubeVersion");
-    let kube = &request.capabilities.kube;
-    let compared = if kube.normalized.is_empty() { &kube.version } else { &kube.normalized };
+    let compared = request.capabilities.kube.compared();
     if !constraint.is_empty() && !in_range(constraint, compared, helm) {
         return Err(format!(
             "chart requires kubeVersion: {constraint} which is incompatible with Kubernetes {compared}"
@@ -119,7 +120,7 @@ impl Values {
     ) -> Value {
         let subcharts = Map::new(BTreeMap::new(), MapType::Any);
         let dot = scope::scope(
-            scope::chart(chart, is_root, self.helm),
+            chart_value::chart(chart, is_root, self.helm),
             scope::files(chart, self.helm),
             self.release.clone(),
             self.capabilities.clone(),
@@ -142,11 +143,26 @@ impl Values {
             if chart.is_library() && !file.starts_with('_') {
                 continue;
             }
-            let source = Source { text: text.clone(), dot: dot.clone(), base: format!("{path}/templates") };
-            templates.insert(format!("{path}/{name}"), source);
+            let source = Source { text: text.clone(), dot: dot.clone(), base: joined(&format!("{path}/templates")) };
+            templates.insert(joined(&format!("{path}/{name}")), source);
         }
         dot
     }
+}
+
+/// A path without `.` and `..` in it (`H-38`: charts may have such names).
+fn joined(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Helm's order: deeper paths first, and backwards by name.

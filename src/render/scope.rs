@@ -4,14 +4,11 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use serde_json::{Map as JsonMap, Value as Json};
-
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::Chart;
 use crate::chart::files::FilesValue;
-use crate::codec::json::value_from_json;
 use crate::value::origin::Origin;
-use crate::value::{Map, MapType, Native, Origins, Repr, Text, Value};
+use crate::value::{ListType, Native, Origins, Repr, Text, Value};
 
 /// Version of Kubernetes as templates see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +21,13 @@ pub struct KubeVersion {
     pub major: String,
     /// `.Minor`
     pub minor: String,
+}
+
+impl KubeVersion {
+    /// What constraints see, and what an action writes (`H-20`).
+    pub fn compared(&self) -> &str {
+        if self.normalized.is_empty() { &self.version } else { &self.normalized }
+    }
 }
 
 /// What the cluster can do.
@@ -68,13 +72,32 @@ pub fn capabilities(capabilities: &Capabilities, helm: HelmVersion) -> Value {
     native(CapabilitiesValue { capabilities: capabilities.clone(), helm })
 }
 
-fn native(value: impl Native + 'static) -> Value {
+pub(super) fn native(value: impl Native + 'static) -> Value {
     Value::new(Repr::Native(Rc::new(value)))
 }
 
 struct CapabilitiesValue {
     capabilities: Capabilities,
     helm: HelmVersion,
+}
+
+impl CapabilitiesValue {
+    fn fields(&self) -> Vec<(&'static str, Value)> {
+        let c = &self.capabilities;
+        vec![
+            ("KubeVersion", native(KubeVersionValue(c.kube.clone(), self.helm))),
+            ("APIVersions", native(ApiVersions(c.api_versions.clone()))),
+            ("HelmVersion", native(HelmVersionValue(self.helm))),
+        ]
+    }
+}
+
+fn by_name(fields: Vec<(&'static str, Value)>) -> Option<Value> {
+    Some(Value::map(fields.into_iter().map(|(name, value)| (Text::from(name), value)).collect()))
+}
+
+fn named(fields: Vec<(&'static str, Value)>, name: &str) -> Option<Value> {
+    fields.into_iter().find(|(n, _)| *n == name).map(|(_, value)| value)
 }
 
 impl Native for CapabilitiesValue {
@@ -85,12 +108,7 @@ impl Native for CapabilitiesValue {
         "ptr"
     }
     fn field(&self, name: &str) -> Option<Value> {
-        match name {
-            "KubeVersion" => Some(native(KubeVersionValue(self.capabilities.kube.clone(), self.helm))),
-            "APIVersions" => Some(native(ApiVersions(self.capabilities.api_versions.clone()))),
-            "HelmVersion" => Some(native(HelmVersionValue(self.helm))),
-            _ => None,
-        }
+        named(self.fields(), name)
     }
     fn has_method(&self, _: &str) -> bool {
         false
@@ -99,13 +117,15 @@ impl Native for CapabilitiesValue {
         Ok(Value::NIL)
     }
     fn print(&self, _: bool, _: bool) -> String {
-        let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).fields();
+        let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).print(false, false);
         let versions = ApiVersions(self.capabilities.api_versions.clone()).print(false, false);
         format!("&{{{kube} {versions} {}}}", HelmVersionValue(self.helm).print(false, false))
     }
     fn data(&self) -> Option<Value> {
-        let names = ["KubeVersion", "APIVersions", "HelmVersion"];
-        Some(Value::map(names.iter().filter_map(|n| Some((Text::from(*n), self.field(n)?))).collect()))
+        by_name(self.fields())
+    }
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.fields())
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -120,18 +140,9 @@ fn package(helm: HelmVersion) -> &'static str {
 struct KubeVersionValue(KubeVersion, HelmVersion);
 
 impl KubeVersionValue {
-    fn fields(&self) -> String {
-        let k = &self.0;
-        if self.1.has(Quirk::KubeVersionNormalized) {
-            format!("{{{} {} {} {}}}", k.version, self.normalized(), k.major, k.minor)
-        } else {
-            format!("{{{} {} {}}}", k.version, k.major, k.minor)
-        }
-    }
-
-    /// Only a version from a flag has the normalized form beside it (`H-24`).
-    fn normalized(&self) -> &str {
-        &self.0.normalized
+    fn fields(&self) -> Vec<(&'static str, Value)> {
+        let text = |text: &str| Value::text(text);
+        vec![("Version", text(&self.0.version)), ("Major", text(&self.0.major)), ("Minor", text(&self.0.minor))]
     }
 }
 
@@ -143,12 +154,7 @@ impl Native for KubeVersionValue {
         "struct"
     }
     fn field(&self, name: &str) -> Option<Value> {
-        match name {
-            "Version" => Some(Value::text(self.0.version.as_str())),
-            "Major" => Some(Value::text(self.0.major.as_str())),
-            "Minor" => Some(Value::text(self.0.minor.as_str())),
-            _ => None,
-        }
+        named(self.fields(), name)
     }
     fn has_method(&self, name: &str) -> bool {
         matches!(name, "GitVersion" | "String")
@@ -157,15 +163,29 @@ impl Native for KubeVersionValue {
         Some(&[])
     }
     fn call(&self, name: &str, _: &[Value], origins: &Origins) -> Result<Value, String> {
-        let text = if name == "String" { self.print(false, false) } else { self.0.version.clone() };
+        let text = if name == "String" { self.0.compared().to_owned() } else { self.0.version.clone() };
         Ok(Value::text(text).under(origins.only(Origin::KubeVersion), origins))
     }
-    fn print(&self, _: bool, _: bool) -> String {
-        self.0.version.clone()
+    fn print(&self, plus: bool, _: bool) -> String {
+        let k = &self.0;
+        match (self.1.has(Quirk::KubeVersionNormalized), plus) {
+            (true, false) => format!("{{{} {} {} {}}}", k.version, k.normalized, k.major, k.minor),
+            (false, false) => format!("{{{} {} {}}}", k.version, k.major, k.minor),
+            (true, true) => format!(
+                "{{Version:{} normalizedVersion:{} Major:{} Minor:{}}}",
+                k.version, k.normalized, k.major, k.minor
+            ),
+            (false, true) => format!("{{Version:{} Major:{} Minor:{}}}", k.version, k.major, k.minor),
+        }
     }
     fn data(&self) -> Option<Value> {
-        let names = ["Version", "Major", "Minor"];
-        Some(Value::map(names.iter().filter_map(|n| Some((Text::from(*n), self.field(n)?))).collect()))
+        by_name(self.fields())
+    }
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.fields())
+    }
+    fn written(&self) -> Option<String> {
+        Some(self.0.compared().to_owned())
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -199,7 +219,7 @@ impl Native for ApiVersions {
         format!("[{}]", self.0.iter().cloned().collect::<Vec<_>>().join(" "))
     }
     fn data(&self) -> Option<Value> {
-        Some(Value::typed_list(self.0.iter().map(|v| Value::text(v.as_str())).collect(), crate::value::ListType::Str))
+        Some(Value::typed_list(self.0.iter().map(|v| Value::text(v.as_str())).collect(), ListType::Str))
     }
     fn truth(&self) -> bool {
         !self.0.is_empty()
@@ -211,6 +231,22 @@ impl Native for ApiVersions {
 
 struct HelmVersionValue(HelmVersion);
 
+impl HelmVersionValue {
+    /// Go name, JSON name, value.
+    fn fields(&self) -> Vec<(&'static str, &'static str, String)> {
+        let mut fields = vec![
+            ("Version", "version", self.0.label()),
+            ("GitCommit", "git_commit", String::new()),
+            ("GitTreeState", "git_tree_state", String::new()),
+            ("GoVersion", "go_version", format!("go1.{}", self.0.go)),
+        ];
+        if self.0.major() >= 4 {
+            fields.push(("KubeClientVersion", "kube_client_version", super::capabilities::client_version(self.0)));
+        }
+        fields
+    }
+}
+
 impl Native for HelmVersionValue {
     fn type_name(&self, _: HelmVersion) -> String {
         "version.BuildInfo".into()
@@ -219,12 +255,7 @@ impl Native for HelmVersionValue {
         "struct"
     }
     fn field(&self, name: &str) -> Option<Value> {
-        match name {
-            "Version" => Some(Value::text(self.0.label())),
-            "GitCommit" | "GitTreeState" => Some(Value::text("")),
-            "GoVersion" => Some(Value::text(format!("go1.{}", self.0.go))),
-            _ => None,
-        }
+        self.fields().into_iter().find(|f| f.0 == name).map(|f| Value::text(f.2))
     }
     fn has_method(&self, _: &str) -> bool {
         false
@@ -232,171 +263,17 @@ impl Native for HelmVersionValue {
     fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
         Ok(Value::NIL)
     }
-    fn print(&self, _: bool, _: bool) -> String {
-        format!("{{{}   go1.{}}}", self.0.label(), self.0.go)
+    fn print(&self, plus: bool, _: bool) -> String {
+        let fields = self.fields().into_iter();
+        let fields = fields.map(|(name, _, value)| if plus { format!("{name}:{value}") } else { value });
+        format!("{{{}}}", fields.collect::<Vec<_>>().join(" "))
     }
     fn data(&self) -> Option<Value> {
-        let names = ["Version", "GitCommit", "GitTreeState", "GoVersion"];
-        Some(Value::map(names.iter().filter_map(|n| Some((Text::from(*n), self.field(n)?))).collect()))
+        by_name(self.json_fields()?)
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// Fields of Chart.yaml: Go name, YAML name, zero value.
-const METADATA: &[(&str, &str, Zero)] = &[
-    ("Name", "name", Zero::Text),
-    ("Home", "home", Zero::Text),
-    ("Sources", "sources", Zero::List),
-    ("Version", "version", Zero::Text),
-    ("Description", "description", Zero::Text),
-    ("Keywords", "keywords", Zero::List),
-    ("Maintainers", "maintainers", Zero::List),
-    ("Icon", "icon", Zero::Text),
-    ("APIVersion", "apiVersion", Zero::Text),
-    ("Condition", "condition", Zero::Text),
-    ("Tags", "tags", Zero::Text),
-    ("AppVersion", "appVersion", Zero::Text),
-    ("Deprecated", "deprecated", Zero::Bool),
-    ("Annotations", "annotations", Zero::Map),
-    ("KubeVersion", "kubeVersion", Zero::Text),
-    ("Dependencies", "dependencies", Zero::List),
-    ("Type", "type", Zero::Text),
-];
-
-#[derive(Clone, Copy)]
-enum Zero {
-    Text,
-    List,
-    Map,
-    Bool,
-}
-
-impl Zero {
-    /// The value in the records of Helm 4, whose lists are never nil.
-    fn empty(self) -> Value {
-        match self {
-            Zero::List => Value::list(Vec::new()),
-            other => other.value(),
-        }
-    }
-
-    fn value(self) -> Value {
-        match self {
-            Zero::Text => Value::text(""),
-            Zero::List => Value::typed_list(Vec::new(), crate::value::ListType::Nil),
-            Zero::Map => Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::Str))),
-            Zero::Bool => Value::bool(false),
-        }
-    }
-}
-
-/// `.Chart`: a struct in Helm 3, a map in Helm 4 (`H-27`).
-pub fn chart(chart: &Chart, is_root: bool, helm: HelmVersion) -> Value {
-    let mut entries: BTreeMap<Text, Value> = METADATA
-        .iter()
-        .map(|(go, yaml, zero)| {
-            let found = chart.meta.get(*yaml).filter(|v| !v.is_null());
-            (Text::from(*go), found.map_or_else(|| zero.value(), |json| metadata_value(json, *zero)))
-        })
-        .collect();
-    entries.insert("IsRoot".into(), Value::bool(is_root));
-    if helm.has(Quirk::ChartIsMap) {
-        if !chart.meta.get("annotations").is_some_and(Json::is_object) {
-            entries.insert("Annotations".into(), Value::NIL);
-        }
-        entries.insert("Maintainers".into(), records(chart.meta.get("maintainers"), MAINTAINER));
-        entries.insert("Dependencies".into(), records(chart.meta.get("dependencies"), DEPENDENCY));
-        return Value::map(entries);
-    }
-    native(ChartValue { entries, meta: chart.meta.clone(), is_root })
-}
-
-/// Fields of a maintainer: name in Go, name in YAML, value if not given.
-const MAINTAINER: &[(&str, &str, Zero)] =
-    &[("Name", "name", Zero::Text), ("Email", "email", Zero::Text), ("URL", "url", Zero::Text)];
-
-/// Fields of a dependency.
-const DEPENDENCY: &[(&str, &str, Zero)] = &[
-    ("Name", "name", Zero::Text),
-    ("Version", "version", Zero::Text),
-    ("Repository", "repository", Zero::Text),
-    ("Condition", "condition", Zero::Text),
-    ("Tags", "tags", Zero::List),
-    ("Enabled", "enabled", Zero::Bool),
-    ("ImportValues", "import-values", Zero::List),
-    ("Alias", "alias", Zero::Text),
-];
-
-/// Records of Chart.yaml as Helm 4 shows them: maps by the names of the Go fields, each of them there (`H-27`).
-fn records(list: Option<&Json>, fields: &[(&'static str, &str, Zero)]) -> Value {
-    let record = |json: &Json| {
-        let fields = fields.iter().map(|(go, yaml, zero)| {
-            let found = json.get(*yaml).filter(|v| !v.is_null());
-            (Text::from(*go), found.map_or_else(|| zero.empty(), |json| metadata_value(json, *zero)))
-        });
-        Value::map(fields.collect())
-    };
-    Value::list(list.and_then(Json::as_array).into_iter().flatten().filter(|r| r.is_object()).map(record).collect())
-}
-
-fn metadata_value(json: &Json, zero: Zero) -> Value {
-    match (zero, json) {
-        (Zero::Text, Json::String(text)) => Value::text(text.as_str()),
-        (Zero::Text, other) => Value::text(match other {
-            Json::Number(n) => n.as_f64().map(crate::codec::float::g).unwrap_or_default(),
-            other => other.to_string(),
-        }),
-        (Zero::Map, Json::Object(map)) => {
-            let entries = map.iter().map(|(k, v)| {
-                let text = v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-                (Text::from(k.as_str()), Value::text(text))
-            });
-            Value::new(Repr::Map(Map::new(entries.collect(), MapType::Str)))
-        }
-        (_, other) => value_from_json(other),
-    }
-}
-
-/// Helm 3's `.Chart`.
-struct ChartValue {
-    entries: BTreeMap<Text, Value>,
-    meta: JsonMap<String, Json>,
-    is_root: bool,
-}
-
-impl Native for ChartValue {
-    fn type_name(&self, _: HelmVersion) -> String {
-        "chart.Metadata".into()
-    }
-    fn kind(&self) -> &'static str {
-        "struct"
-    }
-    fn field(&self, name: &str) -> Option<Value> {
-        self.entries.get(name.as_bytes()).cloned()
-    }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::NIL)
-    }
-    fn print(&self, _: bool, _: bool) -> String {
-        let helm = HelmVersion::cli(3, 17, 3);
-        let fields: Vec<String> = METADATA
-            .iter()
-            .filter_map(|(go, _, _)| self.entries.get(go.as_bytes()))
-            .map(|v| String::from_utf8_lossy(&crate::template::print::go_v(v, helm)).into_owned())
-            .collect();
-        format!("{{{{{}}} {}}}", fields.join(" "), self.is_root)
-    }
-    fn data(&self) -> Option<Value> {
-        // Marshalled by its YAML names, without what is empty.
-        let mut map = self.meta.clone();
-        map.retain(|_, v| !v.is_null());
-        map.insert("IsRoot".into(), self.is_root.into());
-        Some(value_from_json(&Json::Object(map)))
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        let fields = self.fields().into_iter().filter(|f| !f.2.is_empty());
+        Some(fields.map(|(_, name, value)| (name, Value::text(value))).collect())
     }
     fn as_any(&self) -> &dyn Any {
         self

@@ -345,7 +345,8 @@ fn native_int(value: &Value) -> Option<i64> {
 }
 
 fn shown(call: &Call<'_>, value: &Value) -> String {
-    String::from_utf8_lossy(&super::print::go_v(value, call.helm)).into_owned()
+    let text = super::printf::sprintf(&"%s".into(), std::slice::from_ref(value), call.helm, call.origins);
+    text.lossy().into_owned()
 }
 
 fn ne(call: &mut Call<'_>, args: &[Value]) -> Answer {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::ast::{Expr, ExprKind};
 use super::error::Cause;
-use super::eval::{Exec, Run, Scope};
+use super::eval::{Exec, Run, Scope, last_evaluated};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
 use super::gate::Place;
 use crate::value::origin::Origin;
@@ -50,7 +50,16 @@ impl Run<'_> {
         if let Some(last) = last {
             values.push(self.checked(scope, head, last, param(def, args.len()), true)?);
         }
-        self.run(scope, node, def, &values)
+        self.run(scope, node, def, &values).map_err(|mut error| {
+            if let (Cause::Called(function, text), Some(operand)) = (&mut error.cause, args.first()) {
+                match (function.as_str(), &operand.kind) {
+                    ("call", _) => *text = text.replacen("{}", &operand.to_string(), 1),
+                    ("len", ExprKind::Nil) => *text = "reflect: call of reflect.Value.Type on zero Value".into(),
+                    _ => {}
+                }
+            }
+            error
+        })
     }
 
     /// `and` and `or` evaluate only as many arguments as they need; the result depends on all that were.
@@ -184,7 +193,7 @@ impl Run<'_> {
             ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, node, inner)?;
-                self.fields(scope, dot, receiver, node, fields, &[], None)
+                self.fields(scope, dot, receiver, last_evaluated(inner), fields, &[], None)
             }
         }
     }

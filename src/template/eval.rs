@@ -329,7 +329,7 @@ impl<'a> Run<'a> {
         };
         for (name, value) in values {
             if branch.pipe.assigns {
-                self.assign(scope, branch.pipe.pos, &branch.pipe, name, value)?;
+                self.assign(scope, &branch.pipe, name, value)?;
             } else if let Some((_, old)) = scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
                 // The pipeline has declared it; each turn gives it another value.
                 *old = value;
@@ -353,7 +353,7 @@ impl<'a> Run<'a> {
             Repr::Int(count, _) if self.helm.has(Quirk::RangesIntegers) => {
                 if branch.pipe.decl.len() > 1 {
                     let text = format!("can't use {count} to iterate over more than one variable");
-                    return self.text_error(scope, branch.pipe.pos, &branch.pipe, text);
+                    return self.at_last(scope, &branch.pipe, text);
                 }
                 let count = (*count).max(0);
                 if count as u64 > crate::base::budget::MAX_STEPS {
@@ -375,10 +375,14 @@ impl<'a> Run<'a> {
     fn cannot_range<T>(&self, scope: &Scope, branch: &Branch, value: &Value) -> Exec<T> {
         let shown = super::print::go_v(value, self.helm);
         let text = format!("range can't iterate over {}", String::from_utf8_lossy(&shown));
-        // Go stands at the node it evaluated last: the operand, not the pipeline.
-        match branch.pipe.commands.last().and_then(|c| c.args.first().filter(|_| c.args.len() == 1)) {
+        self.at_last(scope, &branch.pipe, text)
+    }
+
+    /// An error after a pipeline: Go stands at the node it evaluated last.
+    fn at_last<T>(&self, scope: &Scope, pipe: &Pipe, text: String) -> Exec<T> {
+        match last_of(pipe) {
             Some(operand) => self.text_error(scope, operand.pos, operand, text),
-            None => self.text_error(scope, branch.pipe.pos, &branch.pipe, text),
+            None => self.text_error(scope, pipe.pos, pipe, text),
         }
     }
 
@@ -412,7 +416,7 @@ impl<'a> Run<'a> {
         for name in &pipe.decl {
             let value = value.clone().under(self.context, self.origins);
             if pipe.assigns {
-                self.assign(scope, pipe.pos, pipe, name, value)?;
+                self.assign(scope, pipe, name, value)?;
             } else {
                 scope.vars.push((name.clone(), value));
             }
@@ -420,14 +424,14 @@ impl<'a> Run<'a> {
         Ok(value)
     }
 
-    fn assign(&mut self, scope: &mut Scope, pos: u32, node: &Pipe, name: &Rc<str>, value: Value) -> Exec<()> {
+    fn assign(&mut self, scope: &mut Scope, pipe: &Pipe, name: &Rc<str>, value: Value) -> Exec<()> {
         let value = value.under(self.context, self.origins);
         match scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
             Some((_, old)) => {
                 *old = value;
                 Ok(())
             }
-            None => self.text_error(scope, pos, node, format!("undefined variable: {name}")),
+            None => self.at_last(scope, pipe, format!("undefined variable: {name}")),
         }
     }
 
@@ -438,7 +442,7 @@ impl<'a> Run<'a> {
             ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), first, fields, args, last),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, first, inner)?;
-                self.fields(scope, dot, receiver, first, fields, args, last)
+                self.fields(scope, dot, receiver, last_evaluated(inner), fields, args, last)
             }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, first, name)?;
@@ -527,13 +531,18 @@ impl<'a> Run<'a> {
         let mut no_value = value.is_nil() && !(scope.dot_is_element && matches!(node.kind, ExprKind::Field(_)));
         let count = fields.len();
         let mut last = last;
+        let mut in_struct = false;
         for (i, field) in fields.iter().enumerate() {
             let is_last = i + 1 == count;
             let (args, given): (&[Expr], Option<Value>) = if is_last { (args, last.take()) } else { (&[], None) };
             if value.is_nil() && no_value {
                 continue;
             }
-            value = self.field(scope, dot, &value, node, field, args, given)?;
+            // What lies in a map or list has the static type `interface {}`; a receiver itself has its own.
+            let bare =
+                if i == 0 { !(scope.dot_is_element && matches!(node.kind, ExprKind::Field(_))) } else { in_struct };
+            in_struct = matches!(value.repr(), Repr::Native(_));
+            value = self.field(scope, dot, &value, bare, node, field, args, given)?;
             no_value = false;
         }
         Ok(value)
@@ -545,6 +554,7 @@ impl<'a> Run<'a> {
         scope: &mut Scope,
         dot: &Value,
         receiver: &Value,
+        bare: bool,
         node: &Expr,
         field: &Rc<str>,
         args: &[Expr],
@@ -574,24 +584,16 @@ impl<'a> Run<'a> {
                         self.text_error(scope, node.pos, node, text)
                     }
                     Some(value) => Ok(value.under(receiver.origins, self.origins)),
-                    None => self.no_field(scope, node, field, receiver),
+                    None => self.no_field(scope, node, field, receiver, bare),
                 }
             }
-            _ => self.no_field(scope, node, field, receiver),
+            _ => self.no_field(scope, node, field, receiver, bare),
         }
     }
 
-    fn no_field(&self, scope: &Scope, node: &Expr, field: &str, receiver: &Value) -> Exec<Value> {
-        let text = format!("can't evaluate field {field} in type {}", self.receiver_type(receiver));
-        self.text_error(scope, node.pos, node, text)
-    }
-
-    /// Values that templates reach through maps and lists have the static type `interface {}`.
-    fn receiver_type(&self, receiver: &Value) -> String {
-        match receiver.repr() {
-            Repr::Native(_) => receiver.type_name(self.helm),
-            _ => "interface {}".into(),
-        }
+    fn no_field(&self, scope: &Scope, node: &Expr, field: &str, receiver: &Value, bare: bool) -> Exec<Value> {
+        let ty = if bare { receiver.type_name(self.helm) } else { "interface {}".into() };
+        self.text_error(scope, node.pos, node, format!("can't evaluate field {field} in type {ty}"))
     }
 
     /// What a map answers for a key: the entry, or a nil that knows where it is missing.
@@ -638,6 +640,19 @@ impl<'a> Run<'a> {
     pub(super) fn here(&mut self, place: Place) -> (Place, Rc<[Frame]>) {
         (place, self.stack())
     }
+}
+
+/// The node that Go's template package evaluates last below an expression: errors behind it are told there.
+pub(super) fn last_evaluated(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Pipe(pipe) => last_of(pipe).unwrap_or(expr),
+        ExprKind::Chain(inner, _) => last_evaluated(inner),
+        _ => expr,
+    }
+}
+
+fn last_of(pipe: &Pipe) -> Option<&Expr> {
+    pipe.commands.last().and_then(|command| command.args.last()).map(last_evaluated)
 }
 
 /// A hole at a place.

@@ -50,6 +50,10 @@ pub fn go_plus_v(value: &Value, _helm: HelmVersion) -> Vec<u8> {
 pub fn action_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
     match value.repr() {
         Repr::Nil => Text::marked(NO_VALUE.as_bytes(), value.origins),
+        Repr::Native(native) => match native.written() {
+            Some(text) => Text::marked(text.as_bytes(), value.origins),
+            None => go_v_text(value, helm, origins),
+        },
         _ => go_v_text(value, helm, origins),
     }
 }

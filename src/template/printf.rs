@@ -165,11 +165,18 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
     if depth > crate::value::MAX_DEPTH {
         return b"...".to_vec();
     }
+    // `%+v` shows the names of fields; it is no sign.
+    let names = verb == 'v' && flags.plus;
+    let flags = if names && !matches!(arg.repr(), Repr::Native(_) | Repr::List(_) | Repr::Map(_)) {
+        Flags { plus: false, ..flags }
+    } else {
+        flags
+    };
     if verb == 'T' {
         return pad(arg.type_name(helm).into_bytes(), flags, false);
     }
     if verb == 'p' {
-        return bad(verb, arg, helm);
+        return bad(verb, flags, arg, helm, depth);
     }
     match arg.repr() {
         Repr::Nil if verb == 'v' => pad(b"<nil>".to_vec(), flags, false),
@@ -177,12 +184,14 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
         _ if verb == 'v' && flags.sharp => pad(go_sharp_v(arg, helm).into_bytes(), flags, false),
         Repr::Bool(value) => match verb {
             't' | 'v' => pad(value.to_string().into_bytes(), flags, false),
-            _ => bad(verb, arg, helm),
+            _ => bad(verb, flags, arg, helm, depth),
         },
-        Repr::Int(value, ty) => integer(verb, flags, *value, *ty).unwrap_or_else(|| bad(verb, arg, helm)),
-        Repr::Float(value) => floating(verb, flags, *value).unwrap_or_else(|| bad(verb, arg, helm)),
-        Repr::Str(text) => string(verb, flags, text.bytes()).unwrap_or_else(|| bad(verb, arg, helm)),
-        Repr::Hole(hole) => string(verb, flags, hole.label.as_bytes()).unwrap_or_else(|| bad(verb, arg, helm)),
+        Repr::Int(value, ty) => integer(verb, flags, *value, *ty).unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
+        Repr::Float(value) => floating(verb, flags, *value).unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
+        Repr::Str(text) => string(verb, flags, text.bytes()).unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
+        Repr::Hole(hole) => {
+            string(verb, flags, hole.label.as_bytes()).unwrap_or_else(|| bad(verb, flags, arg, helm, depth))
+        }
         Repr::List(list) => {
             let mut out = b"[".to_vec();
             for (i, item) in list.items.iter().enumerate() {
@@ -213,17 +222,17 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
             'q' => pad(goquote::quote(native.print(false, false).as_bytes()).into_bytes(), flags, false),
             'd' => match native.data().map(|data| (data.as_int(), data)) {
                 Some((Some(_), data)) => format_one(verb, flags, &data, helm, depth + 1),
-                _ => bad(verb, arg, helm),
+                _ => bad(verb, flags, arg, helm, depth),
             },
-            _ => bad(verb, arg, helm),
+            _ => bad(verb, flags, arg, helm, depth),
         },
     }
 }
 
-/// `%!d(string=x)`
-fn bad(verb: char, arg: &Value, helm: HelmVersion) -> Vec<u8> {
+/// `%!d(string=x)`: the value is formatted with the flags of the verb that does not fit.
+fn bad(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: usize) -> Vec<u8> {
     let mut out = format!("%!{verb}({}=", arg.type_name(helm)).into_bytes();
-    out.extend(go_v(arg, helm));
+    out.extend(format_one('v', flags, arg, helm, depth + 1));
     out.push(b')');
     out
 }

@@ -119,6 +119,14 @@ pub trait Native {
     fn print(&self, plus: bool, sharp: bool) -> String;
     /// The plain data that marshalling, `range`, `index` and `len` see, if it is a container or marshals as one.
     fn data(&self) -> Option<Value>;
+    /// Names and values in the order in which JSON writes them, if it is not that of the names.
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        None
+    }
+    /// What an action writes, if it is not what `%v` prints (a method on the pointer, which printing finds there only).
+    fn written(&self) -> Option<String> {
+        None
+    }
     /// Truth as templates see it.
     fn truth(&self) -> bool {
         true
