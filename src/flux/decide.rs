@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::digest::{common_metadata, config_matches, is_valid, post_renderers, release_matches};
+use super::digest::config_matches;
 use super::model::HelmRelease;
 use super::settings::{ControllerVersion, Settings};
+use super::state::Pass;
 use super::values::{Composed, compose};
 use crate::base::Known;
 use crate::cluster::object::ObjectKey;
@@ -160,23 +161,38 @@ pub struct ChartIdentity {
     pub name: String,
     /// Version, with what the controller appends to it (`F-231`).
     pub version: String,
+    /// Digest of the artifact as the history records it; "" for a HelmChart (`F-230`, `F-231`).
+    pub oci_digest: String,
 }
 
 /// Annotations and status fields of the tokens (`F-55`).
-const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
-const FORCED: &str = "reconcile.fluxcd.io/forceAt";
+pub(super) const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
+pub(super) const FORCED: &str = "reconcile.fluxcd.io/forceAt";
+pub(super) const RESET: &str = "reconcile.fluxcd.io/resetAt";
+
+/// The checks of a run, in order.
+#[derive(Debug, Default)]
+pub(super) struct Trace(pub Vec<Check>);
+
+impl Trace {
+    /// Adds a check.
+    pub fn check(&mut self, rule: &'static str, text: impl Into<String>) {
+        self.0.push(Check { rule, text: text.into() });
+    }
+}
+
+/// Whether a token of this kind is honoured (`F-57`): `F` for forces, `Z` for resets.
+pub(super) fn honoured(hr: &HelmRelease, annotation: &str, handled: &str) -> bool {
+    let (Some(token), Some(requested)) = (hr.annotation(annotation), hr.annotation(REQUESTED)) else { return false };
+    token == requested
+        && hr.text("/status/lastHandledReconcileAt") != requested
+        && hr.text(&format!("/status/{handled}")) != token
+}
 
 /// The next reconcile, as things stand.
 pub fn simulate(hr: &HelmRelease, facts: &dyn Facts, stored: &[StoredRelease], settings: &Settings) -> Decision {
-    let requested = hr.annotation(REQUESTED);
-    let forced = hr.annotation(FORCED);
-    let honoured = match (forced, requested) {
-        (Some(f), Some(r)) => {
-            f == r && hr.text("/status/lastHandledReconcileAt") != r && hr.text("/status/lastHandledForceAt") != f
-        }
-        _ => false,
-    };
-    Run { hr, facts, stored, settings, force: honoured, trace: Vec::new() }.go()
+    let force = honoured(hr, FORCED, "lastHandledForceAt");
+    next(hr, facts, stored, settings, force)
 }
 
 /// The next reconcile, if both annotations were stamped now with a fresh token.
@@ -188,7 +204,47 @@ pub fn simulate_forced(
     token: &str,
 ) -> Decision {
     let fresh = token != hr.text("/status/lastHandledReconcileAt") && token != hr.text("/status/lastHandledForceAt");
-    Run { hr, facts, stored, settings, force: fresh, trace: Vec::new() }.go()
+    next(hr, facts, stored, settings, fresh)
+}
+
+fn next(hr: &HelmRelease, facts: &dyn Facts, stored: &[StoredRelease], settings: &Settings, force: bool) -> Decision {
+    let mut trace = Trace::default();
+    let outcome = match prerequisites(hr, facts, settings, &mut trace) {
+        Ok(Prepared { chart, values }) => {
+            let reset = reset_reason(hr, &chart, &values);
+            if let Some(why) = reset {
+                trace.check("F-83", format!("failure counts are reset: {why}"));
+            }
+            let (chart, values) = (&chart, &values);
+            Pass { hr, facts, stored, settings, chart, values, force, reset: reset.is_some() }.decide(&mut trace)
+        }
+        Err(outcome) => outcome,
+    };
+    Decision { trace: trace.0, outcome }
+}
+
+/// What a run has in hand when it comes to the release.
+pub(super) struct Prepared {
+    /// The chart.
+    pub chart: ChartIdentity,
+    /// The values.
+    pub values: Json,
+}
+
+/// Why this run sets the failure counters to zero (`F-83`).
+pub(super) fn reset_reason(hr: &HelmRelease, chart: &ChartIdentity, values: &Json) -> Option<&'static str> {
+    let attempted = hr.text("/status/lastAttemptedConfigDigest");
+    if honoured(hr, RESET, "lastHandledResetAt") {
+        Some("a reset token is honoured")
+    } else if hr.number("/status/lastAttemptedGeneration") != Some(hr.generation()) {
+        Some("generation differs from last attempt")
+    } else if hr.text("/status/lastAttemptedRevision") != chart.version {
+        Some("chart version differs from last attempt")
+    } else if !attempted.is_empty() && !config_matches(attempted, values) {
+        Some("values differ from last attempt")
+    } else {
+        None
+    }
 }
 
 /// The chart that the controller would load (`F-3`, `F-230`); `None` if its source is not in the snapshot.
@@ -201,6 +257,7 @@ pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts) -> Option<ChartIdenti
         return Some(ChartIdentity {
             name: last.text("chartName").to_owned(),
             version: last.text("chartVersion").to_owned(),
+            oci_digest: last.text("ociDigest").to_owned(),
         });
     };
     let revision = source.text("/status/artifact/revision");
@@ -213,7 +270,11 @@ pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts) -> Option<ChartIdenti
                     .unwrap_or_else(|| source.text("/spec/chart").to_owned()),
                 name => name.to_owned(),
             };
-            (!revision.is_empty()).then(|| ChartIdentity { name, version: revision.to_owned() })
+            (!revision.is_empty()).then(|| ChartIdentity {
+                name,
+                version: revision.to_owned(),
+                oci_digest: String::new(),
+            })
         }
         _ => {
             // F-231: the tag is the version; the first 12 digits of the digest are its metadata.
@@ -230,41 +291,40 @@ pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts) -> Option<ChartIdenti
             let looks = base.split('.').next().is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
             let base =
                 if looks { base } else { last?.text("chartVersion").split('+').next().unwrap_or_default().to_owned() };
-            Some(ChartIdentity { name, version: format!("{base}+{hex}") })
+            Some(ChartIdentity { name, version: format!("{base}+{hex}"), oci_digest: digest.to_owned() })
         }
     }
 }
 
-struct Run<'a> {
-    hr: &'a HelmRelease,
-    facts: &'a dyn Facts,
-    stored: &'a [StoredRelease],
-    settings: &'a Settings,
-    force: bool,
-    trace: Vec<Check>,
+/// The steps before the release is looked at (`F-69` to `F-85`).
+pub(super) fn prerequisites(
+    hr: &HelmRelease,
+    facts: &dyn Facts,
+    settings: &Settings,
+    trace: &mut Trace,
+) -> Result<Prepared, Outcome> {
+    Prerequisites { hr, facts, settings, trace }.go()
 }
 
-impl Run<'_> {
+struct Prerequisites<'a> {
+    hr: &'a HelmRelease,
+    facts: &'a dyn Facts,
+    settings: &'a Settings,
+    trace: &'a mut Trace,
+}
+
+impl Prerequisites<'_> {
     fn check(&mut self, rule: &'static str, text: impl Into<String>) {
-        self.trace.push(Check { rule, text: text.into() });
+        self.trace.check(rule, text);
     }
 
-    fn go(mut self) -> Decision {
-        let outcome = match self.prerequisites() {
-            Ok((chart, values)) => self.state(&chart, &values),
-            Err(outcome) => outcome,
-        };
-        Decision { trace: self.trace, outcome }
-    }
-
-    fn prerequisites(&mut self) -> Result<(ChartIdentity, Json), Outcome> {
+    fn go(mut self) -> Result<Prepared, Outcome> {
         let hr = self.hr;
         if !hr.text("/metadata/deletionTimestamp").is_empty() {
             self.check("F-69", "it is being deleted");
             return Err(Outcome::Exited(Exit::Deleted));
         }
-        let finalizers = hr.json.pointer("/metadata/finalizers").and_then(Json::as_array);
-        if !finalizers.into_iter().flatten().any(|f| f.as_str() == Some("finalizers.fluxcd.io")) {
+        if !hr.has_finalizer() {
             self.check("F-70", "the finalizer is missing: the run only adds it, and burns tokens");
         }
         if hr.flag("/spec/suspend") {
@@ -294,7 +354,7 @@ impl Run<'_> {
             self.check("F-82", format!("release target changed: {changed}"));
             return Err(Outcome::Exited(Exit::TargetChanged(changed)));
         }
-        Ok((chart, values))
+        Ok(Prepared { chart, values })
     }
 
     fn dependencies(&mut self) -> Result<(), Outcome> {
@@ -318,7 +378,8 @@ impl Run<'_> {
                     return Err(Outcome::Unknown { missing: vec![key.to_string()] });
                 }
             };
-            if let Some(expression) = dependency.ready_expr {
+            let knows_expressions = self.settings.controller >= ControllerVersion(1, 4, 0);
+            if let Some(expression) = dependency.ready_expr.filter(|_| knows_expressions) {
                 self.check("F-262", format!("dependency '{name}' by {expression}: not evaluated"));
                 return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{name}': {expression}")] });
             }
@@ -399,189 +460,4 @@ impl Run<'_> {
                 if in_place { None } else { differs("chart name", &chart.name, current.text("chartName")) }
             })
     }
-
-    fn state(&mut self, chart: &ChartIdentity, values: &Json) -> Outcome {
-        let hr = self.hr;
-        let Some(newest) = self.stored.first() else {
-            if !matches!(self.storage_collected(), Known::Absent | Known::Present(())) {
-                self.check("F-90", "Helm's storage was not collected");
-                return Outcome::Unknown { missing: vec![format!("Secrets of namespace {}", hr.storage_namespace())] };
-            }
-            if self.has_undecodable() {
-                self.check("F-90", "Helm's storage does not decode");
-                return Outcome::Exited(Exit::StateError("Helm's storage does not decode".into()));
-            }
-            self.check("F-90", "no release in storage");
-            return self.decide(State::Absent, "no release in storage for object");
-        };
-        let status = newest.status.as_str();
-        self.check("F-90", format!("stored: v{} {status}", newest.version));
-        if status.starts_with("pending-") {
-            self.check("F-91", format!("release with status '{status}'"));
-            return self.decide(State::Locked, &format!("release with status '{status}'"));
-        }
-        let history = hr.history();
-        let Some(current) = history.first() else {
-            self.check("F-92", "status.history is empty");
-            return match status {
-                "uninstalled" => self.decide(State::Absent, "found uninstalled release in storage"),
-                _ => self.decide(State::Unmanaged, "found existing release in storage"),
-            };
-        };
-        let skips = self.settings.controller >= ControllerVersion(1, 5, 0) && current.text("apiVersion") != "v2";
-        if !skips {
-            let digest = current.text("digest");
-            if !is_valid(digest) {
-                self.check("F-93", "the digest in status.history is none");
-                return self.decide(State::Unmanaged, "release digest verification error");
-            }
-            if !release_matches(digest, newest, current.text("ociDigest"), self.settings.controller) {
-                self.check("F-93", "the stored release is not the one in status.history");
-                return self.decide(State::Unmanaged, "release not observed to be made for object");
-            }
-            self.check("F-93", "the stored release is the one in status.history");
-        }
-        match status {
-            "deployed" => {}
-            "failed" => {
-                self.check("F-94", "the stored release is failed");
-                return self.decide(State::Failed, "");
-            }
-            "uninstalled" => {
-                self.check("F-95", "the stored release is uninstalled");
-                return self.decide(State::Absent, "found uninstalled release in storage");
-            }
-            other => {
-                let text = format!("unable to determine state for release with status '{other}'");
-                self.check("F-95", text.clone());
-                return Outcome::Exited(Exit::StateError(text));
-            }
-        }
-        let (name, version) = (newest.chart_metadata("name"), newest.chart_metadata("version"));
-        if name != chart.name || version != chart.version {
-            self.check("F-96", format!("chart {name}@{version} is stored, {}@{} is wanted", chart.name, chart.version));
-            return self.decide(State::OutOfSync, "release chart changed");
-        }
-        self.check("F-96", format!("chart {name}@{version} is the wanted one"));
-        if !config_matches(current.text("configDigest"), values) {
-            self.check("F-97", "the digest of the composed values differs");
-            return self.decide(State::OutOfSync, "release config values changed");
-        }
-        self.check("F-97", "the digest of the composed values is the stored one");
-        if hr.observed_generation() != hr.generation() {
-            if post_renderers(hr.json.pointer("/spec/postRenderers")) != hr.text("/status/observedPostRenderersDigest")
-            {
-                self.check("F-98", "post-renderers changed with the new generation");
-                return self.decide(State::OutOfSync, "postrenderers digest has changed");
-            }
-            if common_metadata(hr.json.pointer("/spec/commonMetadata"))
-                != hr.text("/status/observedCommonMetadataDigest")
-            {
-                self.check("F-99", "common metadata changed with the new generation");
-                return self.decide(State::OutOfSync, "common metadata digest has changed");
-            }
-        }
-        if hr.flag("/spec/test/enable") && !tested(&current.json) {
-            self.check("F-100", "tests are enabled and have not run");
-            return self.decide(State::Untested, "release has not been tested");
-        }
-        if matches!(hr.text("/spec/driftDetection/mode"), "enabled" | "warn") && hr.condition("Drifted") == Some("True")
-        {
-            self.check("F-102", "drift detection is on, and the last run found drift");
-            return self.decide(State::Drifted, "detected changes in cluster state");
-        }
-        self.check("F-103", "in sync: templates, lookups and capabilities are not looked at");
-        self.decide(State::InSync, "release in-sync with desired state")
-    }
-
-    fn storage_collected(&self) -> Known<()> {
-        match self.facts.list("", "Secret", Some(&self.hr.storage_namespace())) {
-            Known::Uncollected => Known::Uncollected,
-            _ => Known::Present(()),
-        }
-    }
-
-    fn has_undecodable(&self) -> bool {
-        let name = self.hr.release_name();
-        let secrets = self.facts.list("", "Secret", Some(&self.hr.storage_namespace())).present().unwrap_or_default();
-        secrets.iter().any(|o| crate::cluster::storage::is_storage(o) && o.text("/metadata/labels/name") == name)
-    }
-
-    /// The action table (`F-106` to `F-110`).
-    fn decide(&mut self, state: State, reason: &str) -> Outcome {
-        let hr = self.hr;
-        let force = self.force;
-        let exhausted = |action: &str| {
-            let retries = hr.number(&format!("/spec/{action}/remediation/retries")).unwrap_or(0);
-            let counter = hr.number(&format!("/status/{action}Failures")).unwrap_or(0);
-            retries >= 0 && counter > retries && !self.retries_by_strategy(action)
-        };
-        let action = match state {
-            State::InSync if force => Action::Upgrade,
-            State::InSync => Action::None,
-            State::Locked => Action::Unlock,
-            State::Absent if exhausted("install") && !force => Action::RetriesExceeded,
-            State::Absent => Action::Install,
-            State::Unmanaged => Action::Upgrade,
-            State::OutOfSync if exhausted("upgrade") && !force => Action::RetriesExceeded,
-            State::OutOfSync => Action::Upgrade,
-            State::Drifted if hr.text("/spec/driftDetection/mode") == "enabled" => Action::CorrectDrift,
-            State::Drifted => Action::None,
-            State::Untested => Action::Test,
-            State::Failed => self.failed(force),
-        };
-        self.check("F-106", format!("{state:?} → {action}{}", if force { " (force token honoured)" } else { "" }));
-        Outcome::Decided { state, reason: reason.to_owned(), action, forced: force }
-    }
-
-    fn retries_by_strategy(&self, action: &str) -> bool {
-        match self.hr.text(&format!("/spec/{action}/strategy/name")) {
-            "RetryOnFailure" => true,
-            "" => self.settings.default_to_retry,
-            _ => false,
-        }
-    }
-
-    /// What follows a failed release (`F-110`).
-    fn failed(&self, force: bool) -> Action {
-        let hr = self.hr;
-        let last = hr.text("/status/lastAttemptedReleaseAction");
-        if last.is_empty() || force || self.retries_by_strategy(last) {
-            return Action::Upgrade;
-        }
-        let retries = hr.number(&format!("/spec/{last}/remediation/retries")).unwrap_or(0);
-        let counter = hr.number(&format!("/status/{last}Failures")).unwrap_or(0);
-        if counter <= 0 {
-            return Action::Upgrade;
-        }
-        let exhausted = retries >= 0 && counter > retries;
-        let last_too = hr
-            .json
-            .pointer(&format!("/spec/{last}/remediation/remediateLastFailure"))
-            .and_then(Json::as_bool)
-            .unwrap_or(last == "upgrade" && retries > 0);
-        if exhausted && !last_too {
-            return Action::RetriesExceeded;
-        }
-        if last == "install" || hr.text("/spec/upgrade/remediation/strategy") == "uninstall" {
-            return Action::Uninstall;
-        }
-        let previous = hr.history().into_iter().skip(1).find(|s| matches!(s.text("status"), "deployed" | "superseded"));
-        match previous {
-            None => Action::MissingRollbackTarget,
-            Some(previous) if self.stored.iter().any(|r| r.version == previous.version) => {
-                Action::Rollback { to: previous.version }
-            }
-            Some(_) => Action::Upgrade,
-        }
-    }
-}
-
-/// Whether the tests of a revision count as run (`F-142`).
-fn tested(snapshot: &Json) -> bool {
-    let Some(hooks) = snapshot.get("testHooks").filter(|h| !h.is_null()) else { return false };
-    let phases =
-        hooks.as_object().into_iter().flatten().map(|(_, h)| h.get("phase").and_then(Json::as_str).unwrap_or_default());
-    let phases: Vec<&str> = phases.collect();
-    phases.contains(&"Failed") || phases.iter().all(|p| *p == "Succeeded")
 }

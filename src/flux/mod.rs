@@ -1,10 +1,15 @@
 //! What helm-controller decides, and what it makes of rendered text. Rules are cited by number (`F-n`).
 
+pub mod cycle;
 pub mod decide;
 pub mod digest;
+mod drift;
 pub mod model;
 pub mod postrender;
 pub mod settings;
+mod state;
+mod status;
+mod storage;
 pub mod values;
 
 pub use decide::{

@@ -79,8 +79,24 @@ impl HelmRelease {
 
     /// A condition's status (`True`, `False`, `Unknown`).
     pub fn condition(&self, kind: &str) -> Option<&str> {
+        self.condition_entry(kind)?.get("status")?.as_str()
+    }
+
+    /// A condition's reason.
+    pub fn condition_reason(&self, kind: &str) -> Option<&str> {
+        self.condition_entry(kind)?.get("reason")?.as_str()
+    }
+
+    /// A whole condition.
+    pub fn condition_entry(&self, kind: &str) -> Option<&Json> {
         let conditions = self.json.pointer("/status/conditions").and_then(Json::as_array)?;
-        conditions.iter().find(|c| c.get("type").and_then(Json::as_str) == Some(kind))?.get("status")?.as_str()
+        conditions.iter().find(|c| c.get("type").and_then(Json::as_str) == Some(kind))
+    }
+
+    /// Whether the controller has put its finalizer on it (`F-70`).
+    pub fn has_finalizer(&self) -> bool {
+        let finalizers = self.json.pointer("/metadata/finalizers").and_then(Json::as_array);
+        finalizers.into_iter().flatten().any(|f| f.as_str() == Some("finalizers.fluxcd.io"))
     }
 
     /// `spec.dependsOn`
