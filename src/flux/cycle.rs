@@ -7,6 +7,7 @@ use super::decide::{
     Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, Trace, honoured, prerequisites, reset_reason,
 };
 use super::digest::{config_digest, post_renderers};
+use super::helmchart;
 use super::model::{HelmRelease, Snapshot as Entry};
 use super::settings::{ControllerVersion, Settings};
 use super::state::{Pass, ignores_tests, kept, remediates_by_uninstall, retries_by_strategy};
@@ -173,6 +174,10 @@ impl Run<'_> {
     }
 
     fn persist(&mut self) {
+        if matches!(self.first, Some(Outcome::Exited(Exit::Deleted))) {
+            self.cluster.apply([(self.key.clone(), None)]);
+            return;
+        }
         let object = Object::new((*self.hr.json).clone(), Default::default()).map(std::rc::Rc::new);
         if object.is_some() {
             self.cluster.apply([(self.key.clone(), object)]);
@@ -193,6 +198,7 @@ impl Run<'_> {
             return self.exit(Exit::Suspended);
         }
         self.adopt_digest();
+        self.write_chart();
         self.hr.unmark(&["Stalled"]);
         self.hr.mark("Reconciling", "True", "Progressing", "Fulfilling prerequisites");
         let prepared = match prerequisites(&self.hr, self.cluster, self.settings, &mut self.trace) {
@@ -206,6 +212,26 @@ impl Run<'_> {
         self.recover();
         self.attempt(&prepared);
         self.passes(&prepared)
+    }
+
+    /// The HelmChart of the template is brought up to date (`F-12`, `F-13`).
+    fn write_chart(&mut self) {
+        let key = helmchart::generated(&self.hr);
+        let old = self.hr.text("/status/helmChart").to_owned();
+        if let Some((namespace, name)) = old.split_once('/')
+            && key.as_ref().is_none_or(|k| k.namespace != namespace || k.name != name)
+        {
+            let (group, kind) = ("source.toolkit.fluxcd.io".to_owned(), "HelmChart".to_owned());
+            let stale = ObjectKey { group, kind, namespace: namespace.to_owned(), name: name.to_owned() };
+            self.cluster.apply([(stale, None)]);
+            self.hr.unset("helmChart");
+        }
+        let Some(key) = key else { return };
+        let live = self.cluster.get(&key).present();
+        if let Some(json) = helmchart::written(&self.hr, live.as_deref()) {
+            self.cluster.apply([(key.clone(), Object::new(json, Default::default()).map(std::rc::Rc::new))]);
+        }
+        self.hr.set("helmChart", format!("{}/{}", key.namespace, key.name));
     }
 
     /// An empty digest of post-renderers is filled in by older controllers (`F-294`, `F-375b`).

@@ -5,12 +5,13 @@ use std::fmt;
 use serde_json::Value as Json;
 
 use super::digest::config_matches;
+use super::helmchart;
 use super::model::HelmRelease;
 use super::settings::{ControllerVersion, Settings};
 use super::state::Pass;
 use super::values::{Composed, compose};
 use crate::base::Known;
-use crate::cluster::object::ObjectKey;
+use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::snapshot::Facts;
 use crate::cluster::storage::StoredRelease;
 
@@ -412,6 +413,11 @@ impl Prerequisites<'_> {
             Known::Uncollected => {
                 self.check("F-75", format!("{shown} was not collected: its last known chart is assumed"))
             }
+            Known::Present(source) if kind == "HelmChart" && self.rewrites(&source) => {
+                let text = format!("{shown} is not ready: latest generation of object has not been reconciled");
+                self.check("F-12", format!("the chart template changed: {shown} will be written first; {text}"));
+                return Err(Outcome::Exited(Exit::SourceNotReady(text)));
+            }
             Known::Present(source) => {
                 let source_hr = HelmRelease::new(source.json.clone());
                 let observed = source_hr.number("/status/observedGeneration");
@@ -441,6 +447,11 @@ impl Prerequisites<'_> {
                 Err(Outcome::Unknown { missing: vec![key.to_string()] })
             }
         }
+    }
+
+    /// Whether the run writes another spec into the HelmChart before it looks at it.
+    fn rewrites(&self, chart: &Object) -> bool {
+        helmchart::generated(self.hr).is_some() && helmchart::outdated(self.hr, chart)
     }
 
     fn target_changed(&self, chart: &ChartIdentity) -> Option<String> {

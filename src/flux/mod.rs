@@ -4,6 +4,7 @@ pub mod cycle;
 pub mod decide;
 pub mod digest;
 mod drift;
+pub mod helmchart;
 pub mod model;
 pub mod postrender;
 pub mod settings;

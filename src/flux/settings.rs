@@ -73,11 +73,24 @@ pub struct Settings {
     pub default_to_retry: bool,
     /// Gate `UseHelm3Defaults`.
     pub helm3_defaults: bool,
+    /// Gate `DisableConfigWatchers`.
+    pub no_config_watch: bool,
+    /// Gate `DisableChartDigestTracking`.
+    pub no_digest_tracking: bool,
+    /// Gate `AdditiveCELDependencyCheck`.
+    pub additive_ready_expr: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { controller: ControllerVersion(1, 6, 2), default_to_retry: false, helm3_defaults: false }
+        Settings {
+            controller: ControllerVersion(1, 6, 2),
+            default_to_retry: false,
+            helm3_defaults: false,
+            no_config_watch: false,
+            no_digest_tracking: false,
+            additive_ready_expr: false,
+        }
     }
 }
 
@@ -95,21 +108,31 @@ impl Settings {
                 let tag = image.split('@').next().unwrap_or_default().rsplit(':').next().unwrap_or_default();
                 let Ok(controller) = tag.parse() else { continue };
                 let args = container.get("args").and_then(Json::as_array);
-                let gates: Vec<&str> = args
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Json::as_str)
-                    .filter(|a| a.starts_with("--feature-gates"))
-                    .collect();
-                let on = |gate: &str| gates.iter().any(|g| g.contains(&format!("{gate}=true")));
-                return Some(Settings {
-                    controller,
-                    default_to_retry: on("DefaultToRetryOnFailure"),
-                    helm3_defaults: on("UseHelm3Defaults"),
-                });
+                let args: Vec<&str> = args.into_iter().flatten().filter_map(Json::as_str).collect();
+                return Some(Settings::with_args(controller, &args));
             }
         }
         None
+    }
+
+    /// Of a controller that was started with these arguments (`F-8`).
+    pub fn with_args(controller: ControllerVersion, args: &[&str]) -> Settings {
+        let gates = args.iter().filter_map(|a| a.strip_prefix("--feature-gates"));
+        let gates: Vec<&str> = gates.flat_map(|list| list.trim_start_matches('=').split(',')).collect();
+        let on = |gate: &str| gates.iter().any(|g| g.trim() == format!("{gate}=true"));
+        Settings {
+            controller,
+            default_to_retry: on("DefaultToRetryOnFailure"),
+            helm3_defaults: on("UseHelm3Defaults"),
+            no_config_watch: on("DisableConfigWatchers"),
+            no_digest_tracking: on("DisableChartDigestTracking"),
+            additive_ready_expr: on("AdditiveCELDependencyCheck"),
+        }
+    }
+
+    /// Whether changes of labelled values objects wake their releases (`F-61`, `F-296`, `F-377`).
+    pub fn watches_values(&self) -> bool {
+        self.controller >= ControllerVersion(1, 4, 0) && !self.no_config_watch
     }
 
     /// What takes part in post-rendering, by version and by `spec.postRenderStrategy` (`F-305`, `F-346`).

@@ -1,20 +1,21 @@
 //! What Flux does by itself: releases reconcile, write, and set off others, until nothing more happens.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
 use super::chain::flatten;
 use super::charts::Charts;
-use super::gather::{HELM_GROUP, Subject, subject_of};
+use super::gather::{HELM_GROUP, subject_of};
 use super::render::{Doc, Mode, Renderer, write_docs};
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::{Facts, Snapshot};
-use crate::cluster::storage::{StoredRelease, encode};
+use crate::cluster::storage::{StoredRelease, stored};
 use crate::codec::yaml::emit_json;
-use crate::flux::digest::{config_digest, release_digest};
+use crate::flux::cycle::{Applied, Helm, Request, Requeue, reconcile, test_hooks};
+use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::{ControllerVersion, Settings};
 use crate::flux::{Action, Exit, HelmRelease, Outcome, simulate};
 use crate::report::contract::ReleaseRef;
@@ -34,93 +35,257 @@ pub struct Written {
     pub volatile: BTreeSet<(ObjectKey, String)>,
     /// Why nothing was written after all.
     pub error: Option<String>,
+    /// Why the revision is stored as failed.
+    pub failed: Option<String>,
 }
 
-/// Most runs of the controller that are followed.
-const MAX_RUNS: usize = 200;
+/// What the world makes of what the controller does: the part that no rule foretells.
+pub trait Fate {
+    /// Why a revision of a Helm release that renders and is stored fails after all.
+    fn fails(&mut self, namespace: &str, helm_name: &str, version: i64) -> Option<String> {
+        let _ = (namespace, helm_name, version);
+        None
+    }
+
+    /// Whether a test hook of a revision succeeds.
+    fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {
+        let _ = (hr, version, hook);
+        true
+    }
+
+    /// The HelmChart once source-controller has dealt with its new generation; `None` to take it from the charts given.
+    fn packaged(&mut self, chart: &ObjectKey) -> Option<Rc<Object>> {
+        let _ = chart;
+        None
+    }
+}
+
+/// Everything succeeds.
+pub struct AllSucceeds;
+
+impl Fate for AllSucceeds {}
+
+/// Most runs of the controller that are followed, and most of one release.
+const MAX_RUNS: usize = 300;
+const MAX_RUNS_EACH: usize = 25;
 
 /// Lets every release that `triggered` names reconcile, and whatever that sets off, on `cluster`. Actions are taken to
-/// succeed once they render and all kinds are served.
-pub fn settle(cluster: &mut Snapshot, charts: &Charts, settings: &Settings, triggered: &[ReleaseRef]) -> Vec<Written> {
-    let renderer = Renderer { settings: settings.clone() };
+/// succeed once they render and all kinds are served, unless `fate` has it otherwise.
+pub fn settle(
+    cluster: &mut Snapshot,
+    charts: &Charts,
+    settings: &Settings,
+    triggered: &[ReleaseRef],
+    fate: &mut dyn Fate,
+) -> Vec<Written> {
     let mut queue: Vec<ReleaseRef> = triggered.to_vec();
     queue.sort();
-    burn_behind_dependencies(cluster, charts, settings, &queue);
-    let mut written = Vec::new();
+    let mut side = Side {
+        charts,
+        settings,
+        renderer: Renderer { settings: settings.clone() },
+        fate,
+        written: Vec::new(),
+        touched: Vec::new(),
+    };
+    burn_behind_dependencies(cluster, &mut side, &queue);
+    let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
+    let mut runs: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
         }
         let release = queue.remove(0);
-        let Some(object) = cluster.get(&release_key(&release)).present() else { continue };
-        let hr = HelmRelease::new(object.json.clone());
-        ensure_chart(cluster, charts, &hr);
-        let subject = subject_of(&hr, cluster, charts, settings, &mut Vec::new());
-        match simulate(&hr, cluster, &subject.stored, settings).outcome {
-            // Another release of the queue may make it ready.
-            Outcome::Exited(Exit::DependencyNotReady(_)) if !queue.is_empty() => {
-                acknowledge(cluster, &hr, false);
-                queue.push(release);
+        let count = runs.entry(release.clone()).or_default();
+        *count += 1;
+        if *count > MAX_RUNS_EACH {
+            continue;
+        }
+        let Some(cycle) = reconcile(cluster, &release_key(&release), settings, &mut side) else { continue };
+        let acted = !cycle.done.is_empty();
+        side.rollbacks(cluster, &release, &cycle.done);
+        let mut woken_now: Vec<ReleaseRef> = package(cluster, &mut side);
+        woken_now
+            .extend(side.touched.drain(..).collect::<Vec<_>>().iter().flat_map(|key| woken(cluster, settings, key)));
+        for next in woken_now {
+            if !queue.contains(&next) {
+                queue.push(next);
             }
-            Outcome::Decided { action: action @ (Action::Install | Action::Upgrade), .. } => {
-                let done = act(cluster, &renderer, &subject, &hr, action);
-                if done.error.is_none() {
-                    let touched = record(cluster, &subject, &hr, &done);
-                    for next in touched.into_iter().flat_map(|key| woken(cluster, settings, &key)) {
-                        if next != release && !queue.contains(&next) {
-                            queue.push(next);
-                        }
-                    }
-                } else {
-                    acknowledge(cluster, &hr, true);
+        }
+        match cycle.requeue {
+            Requeue::Immediate if !queue.contains(&release) => queue.push(release.clone()),
+            Requeue::Dependency | Requeue::Backoff | Requeue::Retry => {
+                waiting.insert(release.clone());
+            }
+            _ => {}
+        }
+        // What waits looks again; it is worth following once something has changed.
+        if acted {
+            let others: Vec<ReleaseRef> = waiting.iter().filter(|r| **r != release).cloned().collect();
+            for other in others {
+                waiting.remove(&other);
+                if !queue.contains(&other) {
+                    queue.push(other);
                 }
-                written.push(done);
             }
-            Outcome::Decided { .. } => acknowledge(cluster, &hr, true),
-            _ => acknowledge(cluster, &hr, false),
         }
     }
-    written
+    side.written
 }
 
 /// Releases that are stamped together with one they depend on: their first attempt finds it unready (`F-60`).
-fn burn_behind_dependencies(cluster: &mut Snapshot, charts: &Charts, settings: &Settings, queue: &[ReleaseRef]) {
+fn burn_behind_dependencies(cluster: &mut Snapshot, side: &mut Side<'_>, queue: &[ReleaseRef]) {
     let mut acts = BTreeSet::new();
     let mut waiting = Vec::new();
     for release in queue {
         let Some(object) = cluster.get(&release_key(release)).present() else { continue };
         let hr = HelmRelease::new(object.json.clone());
-        let subject = subject_of(&hr, cluster, charts, settings, &mut Vec::new());
-        let outcome = simulate(&hr, cluster, &subject.stored, settings).outcome;
+        let revisions = stored(cluster, &hr.storage_namespace(), &hr.release_name()).0;
+        let outcome = simulate(&hr, cluster, &revisions, side.settings).outcome;
         if matches!(outcome, Outcome::Decided { action: Action::Install | Action::Upgrade, .. }) {
             acts.insert(release.clone());
         }
-        waiting.push((hr, subject.depends_on));
+        if matches!(outcome, Outcome::Exited(Exit::Suspended)) {
+            continue;
+        }
+        let depends: Vec<ReleaseRef> =
+            hr.depends_on().into_iter().map(|d| ReleaseRef { namespace: d.namespace, name: d.name }).collect();
+        waiting.push((release.clone(), depends));
     }
-    for (hr, depends_on) in waiting {
-        if depends_on.iter().any(|d| acts.contains(d)) {
-            acknowledge(cluster, &hr, false);
+    for (release, depends_on) in waiting {
+        let Some(busy) = depends_on.iter().find(|d| acts.contains(d)) else { continue };
+        // While the other one acts, its Ready is Unknown.
+        let key = release_key(busy);
+        let Some(before) = cluster.get(&key).present() else { continue };
+        let mut json = (*before.json).clone();
+        if let Some(status) = json.get_mut("status").and_then(Json::as_object_mut) {
+            status
+                .insert("conditions".into(), json!([{"type": "Ready", "status": "Unknown", "reason": "Progressing"}]));
+        }
+        cluster.apply([(key.clone(), Object::new(json, before.source.clone()).map(Rc::new))]);
+        reconcile(cluster, &release_key(&release), side.settings, side);
+        cluster.apply([(key, Some(before))]);
+    }
+}
+
+/// Helm, as far as it is played here.
+struct Side<'a> {
+    charts: &'a Charts,
+    settings: &'a Settings,
+    renderer: Renderer,
+    fate: &'a mut dyn Fate,
+    written: Vec<Written>,
+    /// Objects that changed.
+    touched: Vec<ObjectKey>,
+}
+
+impl Side<'_> {
+    /// Revisions that rollbacks wrote.
+    fn rollbacks(&mut self, cluster: &Snapshot, release: &ReleaseRef, done: &[crate::flux::cycle::Done]) {
+        for step in done {
+            let (Action::Rollback { .. }, Some(version)) = (&step.action, step.version) else { continue };
+            let Some(object) = cluster.get(&release_key(release)).present() else { continue };
+            let hr = HelmRelease::new(object.json.clone());
+            let all = stored(cluster, &hr.storage_namespace(), &hr.release_name()).0;
+            let manifest = all.iter().find(|r| r.version == version).map(|r| documents(r, cluster)).unwrap_or_default();
+            self.written.push(Written {
+                release: release.clone(),
+                action: step.action.clone(),
+                version,
+                manifest,
+                volatile: BTreeSet::new(),
+                error: None,
+                failed: step.error.clone(),
+            });
         }
     }
 }
 
-/// Renders and applies, if everything can be applied.
-fn act(cluster: &Snapshot, renderer: &Renderer, subject: &Subject, hr: &HelmRelease, action: Action) -> Written {
-    let now = renderer.render(subject, cluster, &Mode::Now);
-    let unserved = now.docs.iter().find(|doc| cluster.discovery.resource(&doc.api_version, &doc.key.kind).is_none());
-    let unserved =
-        unserved.map(|doc| format!("no matches for kind {:?} in version {:?}", doc.key.kind, doc.api_version));
-    let volatile = now.docs.iter().flat_map(|doc| doc.leaves.iter().map(move |(path, set)| (doc, path, *set)));
-    let volatile =
-        volatile.filter(|(_, _, set)| is_volatile(*set, &now)).map(|(doc, path, _)| (doc.key.clone(), path.clone()));
-    Written {
-        release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
-        action,
-        version: subject.stored.first().map_or(0, |r| r.version) + 1,
-        volatile: volatile.collect(),
-        error: now.error.clone().or(unserved),
-        manifest: now.docs,
+fn documents(revision: &StoredRelease, cluster: &Snapshot) -> Vec<Doc> {
+    let parsed = parse_manifest(revision.manifest()).unwrap_or_default();
+    parsed.into_iter().map(|d| Doc::new(d, &revision.namespace, cluster)).collect()
+}
+
+impl Helm for Side<'_> {
+    fn release(&mut self, cluster: &mut Snapshot, request: &Request<'_>) -> Applied {
+        let hr = request.hr;
+        let release = ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() };
+        let mut subject = subject_of(hr, cluster, self.charts, self.settings, &mut Vec::new());
+        subject.values = request.values.clone();
+        let now = self.renderer.render(&subject, cluster, &Mode::Now);
+        let unserved = now.docs.iter().find(|d| cluster.discovery.resource(&d.api_version, &d.key.kind).is_none());
+        let unserved = unserved.map(|d| format!("no matches for kind {:?} in version {:?}", d.key.kind, d.api_version));
+        let leaves = now.docs.iter().flat_map(|doc| doc.leaves.iter().map(move |(path, set)| (doc, path, *set)));
+        let volatile = leaves
+            .filter(|(_, _, set)| is_volatile(*set, &now))
+            .map(|(doc, path, _)| (doc.key.clone(), path.clone()))
+            .collect();
+        let error = now.error.clone().or(unserved);
+        let failed = if error.is_none() {
+            self.fate.fails(&hr.storage_namespace(), &hr.release_name(), request.version)
+        } else {
+            None
+        };
+        let applied = match &error {
+            Some(error) => Applied::Refused(error.clone()),
+            None => {
+                let mut overlay = Overlay::new(&*cluster);
+                write_docs(&subject, &now.docs, &mut overlay);
+                let edits = overlay.into_edits();
+                self.touched.extend(cluster.apply(edits));
+                let manifest: String =
+                    now.docs.iter().map(|d| format!("---\n# Source: {}\n{}", d.source, emit_json(&d.object))).collect();
+                let metadata = subject.chart.as_ref().map(|c| Json::Object(c.meta.clone())).unwrap_or_default();
+                let hooks: Vec<Json> = now.hooks.iter().map(hook).collect();
+                let payload = json!({"chart": {"metadata": metadata}, "manifest": manifest, "hooks": hooks});
+                Applied::Stored { payload, failed: failed.clone() }
+            }
+        };
+        self.written.push(Written {
+            release,
+            action: request.action.clone(),
+            version: request.version,
+            volatile,
+            error,
+            failed,
+            manifest: now.docs,
+        });
+        applied
     }
+
+    fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
+        let hooks = test_hooks(revision).into_iter();
+        hooks.map(|hook| (hook.clone(), self.fate.passes(hr, revision.version, &hook))).collect()
+    }
+
+    fn restore(&mut self, cluster: &mut Snapshot, _: &HelmRelease, revision: &StoredRelease) -> Result<(), String> {
+        let mut overlay = Overlay::new(&*cluster);
+        for doc in documents(revision, cluster) {
+            overlay.put(doc.object, &revision.namespace, None);
+        }
+        let edits = overlay.into_edits();
+        self.touched.extend(cluster.apply(edits));
+        Ok(())
+    }
+
+    fn remove(&mut self, cluster: &mut Snapshot, _: &HelmRelease, revision: &StoredRelease) {
+        for doc in documents(revision, cluster) {
+            let policy = doc.object.pointer("/metadata/annotations/helm.sh~1resource-policy").and_then(Json::as_str);
+            if policy != Some("keep") {
+                cluster.apply([(doc.key, None)]);
+            }
+        }
+    }
+}
+
+/// A hook as it is stored.
+fn hook(doc: &Doc) -> Json {
+    let events = doc.object.pointer("/metadata/annotations/helm.sh~1hook").and_then(Json::as_str).unwrap_or_default();
+    let events: Vec<&str> = events.split(',').map(str::trim).filter(|e| !e.is_empty()).collect();
+    json!({
+        "name": doc.key.name, "kind": doc.key.kind, "path": doc.source, "events": events,
+        "manifest": emit_json(&doc.object), "last_run": {"phase": ""},
+    })
 }
 
 /// Whether a value came from chance, the clock, or what the API server alone decides.
@@ -141,34 +306,52 @@ pub fn woken(cluster: &Snapshot, settings: &Settings, key: &ObjectKey) -> Vec<Re
     }
     let Some(object) = cluster.get(key).present() else { return Vec::new() };
     let label = object.json.pointer("/metadata/labels/reconcile.fluxcd.io~1watch").and_then(Json::as_str);
-    let watched = key.group.is_empty() && label == Some("Enabled") && settings.controller >= ControllerVersion(1, 4, 0);
+    let watched = key.group.is_empty() && label == Some("Enabled") && settings.watches_values();
     if !watched {
         return Vec::new();
     }
-    let releases = cluster.list(HELM_GROUP, "HelmRelease", Some(&key.namespace)).present().unwrap_or_default();
     let refers = |hr: &Object| {
         let refs = hr.json.pointer("/spec/valuesFrom").and_then(Json::as_array);
         refs.into_iter().flatten().any(|r| r["kind"] == key.kind.as_str() && r["name"] == key.name.as_str())
     };
-    releases
-        .iter()
-        .filter(|hr| refers(hr))
-        .map(|hr| ReleaseRef { namespace: hr.key.namespace.clone(), name: hr.key.name.clone() })
-        .collect()
+    releases(cluster, Some(&key.namespace)).into_iter().filter(|hr| refers(hr)).map(|hr| reference(&hr)).collect()
+}
+
+fn releases(cluster: &Snapshot, namespace: Option<&str>) -> Vec<Rc<Object>> {
+    cluster.list(HELM_GROUP, "HelmRelease", namespace).present().unwrap_or_default()
+}
+
+fn reference(hr: &Object) -> ReleaseRef {
+    ReleaseRef { namespace: hr.key.namespace.clone(), name: hr.key.name.clone() }
+}
+
+/// The releases that a source with a new artifact, or one that became ready, wakes (`F-240` to `F-244`).
+pub fn woken_by_source(cluster: &Snapshot, settings: &Settings, key: &ObjectKey) -> Vec<ReleaseRef> {
+    let Some(source) = cluster.get(key).present() else { return Vec::new() };
+    let revision = source.text("/status/artifact/revision");
+    let mine = |hr: &HelmRelease| hr.source() == (key.kind.clone(), key.namespace.clone(), key.name.clone());
+    let skipped = |hr: &HelmRelease| {
+        let is = |kind: &str| hr.condition(kind) == Some("True");
+        let ready = is("Ready") && !is("Stalled") && !is("Reconciling");
+        let busy = is("Reconciling") && !is("Stalled") && settings.controller >= ControllerVersion(1, 5, 2);
+        let seen = match key.kind.as_str() {
+            "HelmChart" => hr.text("/status/lastAttemptedRevision") == revision,
+            _ => hr.text("/status/lastAttemptedRevisionDigest") == revision.rsplit('@').next().unwrap_or_default(),
+        };
+        (ready || busy) && seen
+    };
+    let all = releases(cluster, None).into_iter().map(|o| HelmRelease::new(o.json.clone()));
+    all.filter(|hr| mine(hr) && !skipped(hr)).map(|hr| ReleaseRef { namespace: hr.namespace, name: hr.name }).collect()
 }
 
 /// Releases that the controller goes on trying without a trigger: they failed or wait.
 pub fn retried(cluster: &Snapshot) -> Vec<ReleaseRef> {
-    let releases = cluster.objects().filter(|o| o.key.group == HELM_GROUP && o.key.kind == "HelmRelease");
-    releases
-        .map(|o| HelmRelease::new(o.json.clone()))
-        .filter(|hr| {
-            hr.condition("Ready") == Some("False")
-                && hr.condition("Stalled") != Some("True")
-                && !hr.flag("/spec/suspend")
-        })
-        .map(|hr| ReleaseRef { namespace: hr.namespace, name: hr.name })
-        .collect()
+    let all = releases(cluster, None).into_iter().map(|o| HelmRelease::new(o.json.clone()));
+    all.filter(|hr| {
+        hr.condition("Ready") == Some("False") && hr.condition("Stalled") != Some("True") && !hr.flag("/spec/suspend")
+    })
+    .map(|hr| ReleaseRef { namespace: hr.namespace, name: hr.name })
+    .collect()
 }
 
 fn release_key(release: &ReleaseRef) -> ObjectKey {
@@ -180,112 +363,44 @@ fn release_key(release: &ReleaseRef) -> ObjectKey {
     }
 }
 
-/// The HelmChart that the controller writes for a HelmRelease, packaged at once (`F-12`).
-fn ensure_chart(cluster: &mut Snapshot, charts: &Charts, hr: &HelmRelease) {
-    let (kind, namespace, name) = hr.source();
-    let key =
-        ObjectKey { group: "source.toolkit.fluxcd.io".into(), kind, namespace: namespace.clone(), name: name.clone() };
-    let range = match hr.text("/spec/chart/spec/version") {
-        "" => "*",
-        range => range,
-    };
-    let known = cluster.get(&key).present().filter(|chart| chart.text("/spec/version") == range);
-    if key.kind != "HelmChart" || known.is_some() {
-        return;
+/// HelmCharts with a new generation are packaged; returns the releases that this wakes.
+fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> Vec<ReleaseRef> {
+    let all = cluster.list("source.toolkit.fluxcd.io", "HelmChart", None).present().unwrap_or_default();
+    let mut found = Vec::new();
+    for chart in all {
+        let generation = chart.json.pointer("/metadata/generation").and_then(Json::as_i64);
+        if chart.json.pointer("/status/observedGeneration").and_then(Json::as_i64) == generation {
+            continue;
+        }
+        let done = match side.fate.packaged(&chart.key) {
+            Some(done) => Some(done),
+            None => packaged(&chart, side.charts).map(Rc::new),
+        };
+        if done.is_some() {
+            cluster.apply([(chart.key.clone(), done)]);
+            found.extend(woken_by_source(cluster, side.settings, &chart.key));
+        }
     }
-    let wanted = hr.text("/spec/chart/spec/chart").rsplit('/').next().unwrap_or_default().to_owned();
-    let Some(chart) = charts.newest(&wanted, range) else { return };
-    let object = json!({
-        "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmChart",
-        "metadata": {"name": name, "namespace": namespace, "generation": 1},
-        "spec": {"chart": wanted, "version": range},
-        "status": {"observedGeneration": 1, "observedChartName": chart.name(), "artifact": {"revision": chart.version()}},
-    });
-    cluster.apply([(key, Object::new(object, Default::default()).map(Rc::new))]);
+    found
 }
 
-/// The end of every run: the request counts as handled (`F-59`); the force token and the generation only if the run got
-/// to the release (`F-57`, `F-68`).
-fn acknowledge(cluster: &mut Snapshot, hr: &HelmRelease, reached: bool) {
-    update(cluster, hr, |status, hr| {
-        if let Some(requested) = hr.annotation("reconcile.fluxcd.io/requestedAt") {
-            status.insert("lastHandledReconcileAt".into(), requested.into());
+fn packaged(chart: &Object, charts: &Charts) -> Option<Object> {
+    let wanted = chart.text("/spec/chart").rsplit('/').next().unwrap_or_default();
+    let mut json = (*chart.json).clone();
+    let generation = json.pointer("/metadata/generation").cloned().unwrap_or_default();
+    let status = json.get_mut("status").and_then(Json::as_object_mut)?;
+    status.insert("observedGeneration".into(), generation);
+    match charts.newest(wanted, chart.text("/spec/version")) {
+        Some(found) => {
+            status.insert("observedChartName".into(), found.name().into());
+            status.insert("artifact".into(), json!({"revision": found.version()}));
+            status.insert("conditions".into(), json!([{"type": "Ready", "status": "True"}]));
         }
-        if !reached {
-            return;
+        None => {
+            let stalled =
+                |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": "InvalidChartReference"});
+            status.insert("conditions".into(), json!([stalled("Stalled", "True"), stalled("Ready", "False")]));
         }
-        if let Some(forced) = hr.annotation("reconcile.fluxcd.io/forceAt") {
-            status.insert("lastHandledForceAt".into(), forced.into());
-        }
-        status.insert("observedGeneration".into(), hr.generation().into());
-    });
-}
-
-fn update(
-    cluster: &mut Snapshot,
-    hr: &HelmRelease,
-    change: impl FnOnce(&mut serde_json::Map<String, Json>, &HelmRelease),
-) {
-    let key = release_key(&ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() });
-    let Some(object) = cluster.get(&key).present() else { return };
-    let mut json = (*object.json).clone();
-    let Some(map) = json.as_object_mut() else { return };
-    let status = map.entry("status").or_insert_with(|| json!({}));
-    if let Some(status) = status.as_object_mut() {
-        change(status, hr);
     }
-    cluster.apply([(key, Object::new(json, object.source.clone()).map(Rc::new))]);
-}
-
-/// What a successful release action leaves behind: its objects, the stored revision, the history, Ready. Returns the
-/// objects that changed.
-fn record(cluster: &mut Snapshot, subject: &Subject, hr: &HelmRelease, done: &Written) -> Vec<ObjectKey> {
-    let (action, version, docs) = (&done.action, done.version, &done.manifest);
-    let mut overlay = Overlay::new(&*cluster);
-    write_docs(subject, docs, &mut overlay);
-    let edits = overlay.into_edits();
-    let touched = cluster.apply(edits);
-    let chart = subject.chart.as_ref();
-    let metadata = chart.map(|c| Json::Object(c.meta.clone())).unwrap_or_default();
-    let manifest: String =
-        docs.iter().map(|d| format!("---\n# Source: {}\n{}", d.source, emit_json(&d.object))).collect();
-    let config =
-        if subject.values.as_object().is_some_and(|v| !v.is_empty()) { subject.values.clone() } else { Json::Null };
-    let payload = json!({
-        "name": subject.helm_name, "namespace": subject.namespace, "version": version, "info": {"status": "deployed"},
-        "chart": {"metadata": metadata}, "config": config, "manifest": manifest, "hooks": null,
-    });
-    let name = format!("sh.helm.release.v1.{}.v{version}", subject.helm_name);
-    let secret = json!({
-        "apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
-        "metadata": {"name": name, "namespace": hr.storage_namespace(), "labels": {"owner": "helm", "name": subject.helm_name}},
-        "data": {"release": encode(&payload)},
-    });
-    let Some(object) = Object::new(secret, Default::default()).map(Rc::new) else { return touched };
-    let stored = StoredRelease {
-        name: subject.helm_name.clone(),
-        namespace: subject.namespace.clone(),
-        version,
-        status: "deployed".into(),
-        json: Rc::new(payload),
-        object: object.clone(),
-    };
-    let snapshot = json!({
-        "apiVersion": "v2", "action": action.to_string(), "status": "deployed", "version": version,
-        "name": subject.helm_name, "namespace": subject.namespace,
-        "chartName": chart.map(|c| c.name()), "chartVersion": chart.map(|c| c.version()),
-        "configDigest": config_digest(&subject.values),
-        "digest": release_digest(&stored, "", ControllerVersion(1, 6, 0)),
-    });
-    cluster.apply([(object.key.clone(), Some(object))]);
-    acknowledge(cluster, hr, true);
-    let ready = json!({"type": "Ready", "status": "True", "observedGeneration": hr.generation()});
-    update(cluster, hr, |status, hr| {
-        let mut history = vec![snapshot];
-        history.extend(status.get("history").and_then(Json::as_array).cloned().unwrap_or_default());
-        status.insert("history".into(), Json::Array(history));
-        status.insert("conditions".into(), json!([ready]));
-        status.insert("storageNamespace".into(), hr.storage_namespace().into());
-    });
-    touched
+    Object::new(json, chart.source.clone())
 }

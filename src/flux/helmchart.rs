@@ -1,0 +1,124 @@
+//! The HelmChart that the controller writes for a HelmRelease with a chart template (`F-11` to `F-13`).
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use super::model::HelmRelease;
+use crate::cluster::object::{Object, ObjectKey};
+
+/// Identity of the generated HelmChart; `None` if the HelmRelease refers to a source itself.
+pub fn generated(hr: &HelmRelease) -> Option<ObjectKey> {
+    hr.json.pointer("/spec/chart/spec")?;
+    if hr.json.pointer("/spec/chartRef").is_some_and(|r| !r.is_null()) {
+        return None;
+    }
+    let (kind, namespace, name) = hr.source();
+    Some(ObjectKey { group: "source.toolkit.fluxcd.io".into(), kind, namespace, name })
+}
+
+/// Fields of the spec that the template sets, with their defaults.
+fn wanted(hr: &HelmRelease) -> JsonMap<String, Json> {
+    let mut spec = JsonMap::new();
+    let empty = json!({});
+    let template = hr.json.pointer("/spec/chart/spec").unwrap_or(&empty);
+    let text = |field: &str| template.get(field).and_then(Json::as_str).unwrap_or_default();
+    let or = |text: &str, default: &str| if text.is_empty() { default.to_owned() } else { text.to_owned() };
+    spec.insert("chart".into(), text("chart").into());
+    spec.insert("version".into(), or(text("version"), "*").into());
+    spec.insert("interval".into(), or(text("interval"), hr.text("/spec/interval")).into());
+    spec.insert("reconcileStrategy".into(), or(text("reconcileStrategy"), "ChartVersion").into());
+    let reference = |field: &str| template.get("sourceRef").and_then(|r| r.get(field)).cloned().unwrap_or(Json::Null);
+    spec.insert("sourceRef".into(), json!({"kind": reference("kind"), "name": reference("name")}));
+    for field in ["valuesFiles", "ignoreMissingValuesFiles", "verify"] {
+        if let Some(value) = template.get(field).filter(|v| !v.is_null()) {
+            spec.insert(field.into(), value.clone());
+        }
+    }
+    spec
+}
+
+/// Whether the template makes a new artifact necessary: the HelmChart has to be written before it is read.
+pub fn outdated(hr: &HelmRelease, chart: &Object) -> bool {
+    let wanted = wanted(hr);
+    ["chart", "version", "reconcileStrategy", "sourceRef", "valuesFiles"].iter().any(|field| {
+        let live = chart.json.get("spec").and_then(|s| s.get(*field));
+        let default = match *field {
+            "version" => Some(json!("*")),
+            "reconcileStrategy" => Some(json!("ChartVersion")),
+            _ => None,
+        };
+        match (wanted.get(*field), live.or(default.as_ref())) {
+            (Some(Json::Object(wanted)), Some(live)) => wanted.iter().any(|(k, v)| live.get(k) != Some(v)),
+            (Some(wanted), Some(live)) => wanted != live,
+            // A list that the template lacks was the template's own.
+            (None, None) => false,
+            _ => true,
+        }
+    })
+}
+
+/// The HelmChart as it is after the controller wrote it; `None` if nothing changes.
+pub(super) fn written(hr: &HelmRelease, live: Option<&Object>) -> Option<Json> {
+    let key = generated(hr)?;
+    let wanted = wanted(hr);
+    let Some(live) = live else {
+        return Some(json!({
+            "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmChart",
+            "metadata": {
+                "name": key.name, "namespace": key.namespace, "generation": 1,
+                "labels": {"helm.toolkit.fluxcd.io/name": hr.name, "helm.toolkit.fluxcd.io/namespace": hr.namespace},
+            },
+            "spec": wanted, "status": {"observedGeneration": -1},
+        }));
+    };
+    if !outdated(hr, live) {
+        return None;
+    }
+    let mut json = (*live.json).clone();
+    let generation = json.pointer("/metadata/generation").and_then(Json::as_i64).unwrap_or(0) + 1;
+    if let Some(spec) = json.get_mut("spec").and_then(Json::as_object_mut) {
+        if !wanted.contains_key("valuesFiles") {
+            spec.remove("valuesFiles");
+        }
+        for (field, value) in wanted {
+            spec.insert(field, value);
+        }
+    }
+    if let Some(metadata) = json.get_mut("metadata").and_then(Json::as_object_mut) {
+        metadata.insert("generation".into(), generation.into());
+    }
+    Some(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    fn release(spec: Json) -> HelmRelease {
+        let json =
+            json!({"metadata": {"name": "a", "namespace": "n"}, "spec": {"interval": "5m", "chart": {"spec": spec}}});
+        HelmRelease::new(Rc::new(json))
+    }
+
+    #[test]
+    fn f_12_a_chart_is_written_when_its_template_asks_for_another_artifact() {
+        let template = json!({"chart": "c", "sourceRef": {"kind": "HelmRepository", "name": "r", "namespace": "n"}});
+        let chart = Object::new(written(&release(template.clone()), None).unwrap(), Default::default()).unwrap();
+        assert_eq!(
+            (chart.key.name.as_str(), chart.text("/spec/version"), chart.text("/spec/interval")),
+            ("n-a", "*", "5m")
+        );
+        assert!(written(&release(template.clone()), Some(&chart)).is_none());
+        for (field, value) in
+            [("version", json!("2.x")), ("valuesFiles", json!(["v.yaml"])), ("reconcileStrategy", json!("Revision"))]
+        {
+            let mut changed = template.clone();
+            changed[field] = value;
+            let new = written(&release(changed), Some(&chart)).unwrap();
+            assert_eq!(new["metadata"]["generation"], json!(2), "{field}");
+        }
+        let mut same = template;
+        same["interval"] = json!("1m");
+        assert!(!outdated(&release(same), &chart), "another interval makes no other artifact");
+    }
+}
