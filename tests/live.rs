@@ -18,11 +18,12 @@ use helm_render_predictor::cluster::object::{Object, ObjectKey};
 use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
 use helm_render_predictor::cluster::storage;
 use helm_render_predictor::diff;
-use helm_render_predictor::flux::HelmRelease;
+use helm_render_predictor::flux::cycle::Cycle;
 use helm_render_predictor::flux::postrender::parse_manifest;
 use helm_render_predictor::flux::settings::Settings;
+use helm_render_predictor::flux::{Action, HelmRelease};
 use helm_render_predictor::plan::charts::Charts;
-use helm_render_predictor::plan::settle::{Fate, Written, retried, settle, woken, woken_by_source};
+use helm_render_predictor::plan::settle::{Fate, Settled, Verdict, Written, retried, settle, woken, woken_by_source};
 use helm_render_predictor::report::contract::ReleaseRef;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value as Json;
@@ -60,7 +61,6 @@ fn yaml(bytes: &[u8]) -> Result<Json, Failed> {
 struct Episode {
     folder: PathBuf,
     json: Json,
-    charts: Charts,
     discovery: Option<Vec<u8>>,
     settings: Settings,
 }
@@ -68,19 +68,43 @@ struct Episode {
 impl Episode {
     fn read(folder: &Path, discovery: Option<Vec<u8>>) -> Result<Episode, Failed> {
         let json = yaml(&std::fs::read(folder.join("episode.yaml"))?)?;
-        let mut files = Vec::new();
-        if folder.join("charts").exists() {
-            support::all_files(&folder.join("charts"), "", &mut files);
-        }
-        let (charts, problems) = Charts::read(&files);
-        if let Some(problem) = problems.first() {
-            return Err(problem.to_string().into());
-        }
         let controller = json["controller"].as_str().unwrap_or_default().parse()?;
         let flags: Vec<&str> =
             json["controller_flags"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
         let settings = Settings::with_args(controller, &flags);
-        Ok(Episode { folder: folder.to_owned(), json, charts, discovery, settings })
+        Ok(Episode { folder: folder.to_owned(), json, discovery, settings })
+    }
+
+    /// Charts published before the end of a step: later content of a version replaces earlier one; the Git tree is the
+    /// newest.
+    fn charts(&self, step: u64) -> Result<Charts, Failed> {
+        let mut files = Vec::new();
+        let mut published: Vec<(u64, String)> = Vec::new();
+        for (folder, about) in self.json["charts"].as_object().into_iter().flatten() {
+            let at = about["published_at_step"].as_u64().unwrap_or(0);
+            if at <= step {
+                published.push((at, folder.clone()));
+            }
+        }
+        published.sort();
+        for (order, (_, name)) in published.iter().enumerate() {
+            let folder = self.folder.join("charts").join(name);
+            if folder.exists() {
+                let mut inside = Vec::new();
+                support::all_files(&folder, "", &mut inside);
+                // The number keeps the order: of two with the same version, the later one counts.
+                files.extend(inside.into_iter().map(|(path, bytes)| (format!("{order:04}-{name}/{path}"), bytes)));
+            }
+        }
+        let trees = (0..=step).rev().map(|s| self.folder.join("git").join(s.to_string()));
+        if let Some(tree) = trees.into_iter().find(|t| t.exists()) {
+            support::all_files(&tree, "", &mut files);
+        }
+        let (charts, problems) = Charts::read(&files);
+        match problems.first() {
+            Some(problem) => Err(problem.to_string().into()),
+            None => Ok(charts),
+        }
     }
 
     /// The cluster after a step: the namespace is whole; what the episode's kinds are is told by discovery.
@@ -124,37 +148,69 @@ impl Episode {
     }
 
     fn step(&self, step: &Json, number: u64, what: What) -> Result<(), Failed> {
-        let before = self.snapshot(number - 1)?;
+        let mut cluster = self.snapshot(number - 1)?;
         let after = self.snapshot(number)?;
-        let mut cluster = before.clone();
         let mut triggered = BTreeSet::new();
+        let mut stamped: BTreeSet<String> = BTreeSet::new();
+        let mut fate = Recorded { step, after: &after };
+        let mut settled = Settled::default();
         for event in step["event"].as_array().ok_or("a step without event")? {
+            let patch = &event["patch"];
+            let stamp = &patch["patch"]["metadata"]["annotations"]["reconcile.fluxcd.io/requestedAt"];
+            if patch["kind"] == "HelmRelease" && stamp.is_string() {
+                let name = patch["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+                if !stamped.insert(name) {
+                    // A second token is not seen before the run that the first one started has ended.
+                    let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
+                    settled = settle(&mut cluster, &self.charts(number)?, &self.settings, &now, &mut fate);
+                }
+            }
             apply_event(&mut cluster, event, &self.settings, &mut triggered)?;
         }
+        let before = cluster.clone();
         given_sources(&mut cluster, step, &after, &self.settings, &mut triggered);
         triggered.extend(retried(&cluster));
+        let title = step["title"].as_str().unwrap_or_default();
+        if ["interval", "later", "tick"].iter().any(|word| title.contains(word)) {
+            triggered.extend(releases(&cluster));
+        }
         let triggered: Vec<ReleaseRef> = triggered.into_iter().collect();
-        let mut fate = Recorded { step, after: &after };
-        let written = settle(&mut cluster, &self.charts, &self.settings, &triggered, &mut fate);
+        let more = settle(&mut cluster, &self.charts(number)?, &self.settings, &triggered, &mut fate);
+        settled.written.extend(more.written);
+        settled.runs.extend(more.runs);
         match what {
-            What::Revisions => self.compare(step, &written, &before, &after),
+            What::Revisions => self.compare(step, &settled.written, &before, &after),
             What::Status => same_status(&cluster, &after),
         }
+        .map_err(|problem| {
+            let run = |(release, cycle): &(ReleaseRef, Cycle)| {
+                let done: Vec<String> = cycle.done.iter().map(|d| format!("{} {:?}", d.action, d.error)).collect();
+                format!("    {release}: {:?} {done:?} {:?}", cycle.decision.outcome, cycle.requeue)
+            };
+            let runs: Vec<String> = settled.runs.iter().map(run).collect();
+            format!("{}\n{}", problem.message().unwrap_or_default(), runs.join("\n")).into()
+        })
     }
 
     fn compare(&self, step: &Json, written: &[Written], before: &Snapshot, after: &Snapshot) -> Result<(), Failed> {
-        // Recorded: each Secret that appeared with the revision it holds; rewritten older ones are not new.
+        // Recorded: each revision that is new or made anew; older ones that were only rewritten are not.
+        let made = |object: &Object| {
+            let release = storage::decode(&Rc::new(object.clone())).ok()?;
+            let field = |field: &str| release.json.pointer(field).cloned();
+            Some([field("/info/first_deployed"), field("/info/last_deployed"), field("/manifest")])
+        };
         let mut recorded: BTreeSet<String> = BTreeSet::new();
+        for object in after.objects().filter(|o| storage::is_storage(o)) {
+            let was = before.get(&object.key).present();
+            if was.is_none_or(|was| made(&was) != made(object)) {
+                recorded.insert(object.key.name.clone());
+            }
+        }
+        // Those that were gone again at the end of the step.
         for entry in step["outcome"]["stored_releases_written"].as_array().into_iter().flatten() {
             let secret = entry["secret"].as_str().unwrap_or_default();
-            let made = |cluster: &Snapshot| {
-                let all = cluster.objects().find(|o| o.key.kind == "Secret" && o.key.name == secret).cloned();
-                let release = storage::decode(&all?).ok()?;
-                let time = |field: &str| release.json.pointer(field).cloned();
-                Some((time("/info/first_deployed"), time("/info/last_deployed"), release.json.get("manifest").cloned()))
-            };
-            let was = made(before);
-            if was.is_none() || (made(after).is_some() && was != made(after)) {
+            let there = |cluster: &Snapshot| cluster.objects().any(|o| storage::is_storage(o) && o.key.name == secret);
+            if !there(before) && !there(after) {
                 recorded.insert(secret.to_owned());
             }
         }
@@ -233,12 +289,27 @@ struct Recorded<'a> {
 }
 
 impl Fate for Recorded<'_> {
-    fn fails(&mut self, _: &str, helm_name: &str, version: i64) -> Option<String> {
-        let secret = format!("sh.helm.release.v1.{helm_name}.v{version}");
-        let entries = self.step["outcome"]["stored_releases_written"].as_array()?;
-        let entry = entries.iter().find(|e| e["secret"] == secret.as_str())?;
-        let description = entry["description"].as_str()?;
-        (entry["status"] == "failed" || description.contains("\" failed: ")).then(|| description.to_owned())
+    fn verdict(&mut self, hr: &HelmRelease, action: &Action, version: i64) -> Verdict {
+        let secret = format!("sh.helm.release.v1.{}.v{version}", hr.release_name());
+        let outcome = &self.step["outcome"];
+        let entries = outcome["stored_releases_written"].as_array();
+        if let Some(entry) = entries.into_iter().flatten().find(|e| e["secret"] == secret.as_str()) {
+            let description = entry["description"].as_str().unwrap_or_default();
+            let failed = entry["status"] == "failed" || description.contains("\" failed: ");
+            return if failed { Verdict::Fails(description.to_owned()) } else { Verdict::Succeeds };
+        }
+        // Not there any more, or never stored: the events tell.
+        let object = format!("HelmRelease/{}", hr.name);
+        let has = |reason: &str| {
+            let mut events = outcome["events"].as_array().into_iter().flatten();
+            events.any(|e| e["object"] == object.as_str() && e["reason"] == reason)
+        };
+        let failed = if *action == Action::Install { "InstallFailed" } else { "UpgradeFailed" };
+        match (has(failed), has("UninstallSucceeded")) {
+            (true, true) => Verdict::Fails("it failed, and was uninstalled".into()),
+            (true, false) => Verdict::Refused("it failed before it was stored".into()),
+            _ => Verdict::Succeeds,
+        }
     }
 
     fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {

@@ -211,7 +211,7 @@ impl Run<'_> {
         };
         self.recover();
         self.attempt(&prepared);
-        self.passes(&prepared)
+        self.passes(prepared)
     }
 
     /// The HelmChart of the template is brought up to date (`F-12`, `F-13`).
@@ -332,7 +332,7 @@ impl Run<'_> {
     }
 
     /// The loop (`F-111`).
-    fn passes(&mut self, prepared: &Prepared) -> Requeue {
+    fn passes(&mut self, mut prepared: Prepared) -> Requeue {
         let mut kinds: Vec<Kind> = Vec::new();
         for _ in 0..MAX_PASSES {
             let force = honoured(&self.hr, FORCED, "lastHandledForceAt");
@@ -388,7 +388,7 @@ impl Run<'_> {
             }
             self.persist();
             let remediation = kind == Kind::Remediate;
-            match self.act(&action, prepared, &stored) {
+            match self.act(&action, &prepared, &stored) {
                 Err(()) => {
                     let last = self.hr.text("/status/lastAttemptedReleaseAction").to_owned();
                     let retry = retries_by_strategy(&self.hr, self.settings, &last);
@@ -396,6 +396,11 @@ impl Run<'_> {
                 }
                 Ok(()) if remediation => return self.remediated(&last, retry),
                 Ok(()) => kinds.push(kind),
+            }
+            if action == Action::Upgrade && self.hr.flag("/spec/upgrade/preserveValues") {
+                // F-29: Helm merges into the very map that the run compares with.
+                let newest = storage::revisions(self.cluster, &self.hr).into_iter().next();
+                prepared.values = newest.and_then(|r| r.config().cloned()).unwrap_or(prepared.values);
             }
             self.persist();
         }

@@ -14,7 +14,7 @@ use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::{StoredRelease, stored};
 use crate::codec::yaml::emit_json;
-use crate::flux::cycle::{Applied, Helm, Request, Requeue, reconcile, test_hooks};
+use crate::flux::cycle::{Applied, Cycle, Done, Helm, Request, Requeue, reconcile, test_hooks};
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::{ControllerVersion, Settings};
 use crate::flux::{Action, Exit, HelmRelease, Outcome, simulate};
@@ -39,12 +39,32 @@ pub struct Written {
     pub failed: Option<String>,
 }
 
+/// What happened until nothing more did.
+#[derive(Default)]
+pub struct Settled {
+    /// Revisions written, in order, and attempts at them.
+    pub written: Vec<Written>,
+    /// Runs of the controller, in order.
+    pub runs: Vec<(ReleaseRef, Cycle)>,
+}
+
+/// How a revision that renders is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is stored as deployed.
+    Succeeds,
+    /// It is stored as failed.
+    Fails(String),
+    /// It fails before it is stored.
+    Refused(String),
+}
+
 /// What the world makes of what the controller does: the part that no rule foretells.
 pub trait Fate {
-    /// Why a revision of a Helm release that renders and is stored fails after all.
-    fn fails(&mut self, namespace: &str, helm_name: &str, version: i64) -> Option<String> {
-        let _ = (namespace, helm_name, version);
-        None
+    /// How the API server and the hooks take a revision that renders.
+    fn verdict(&mut self, hr: &HelmRelease, action: &Action, version: i64) -> Verdict {
+        let _ = (hr, action, version);
+        Verdict::Succeeds
     }
 
     /// Whether a test hook of a revision succeeds.
@@ -77,7 +97,7 @@ pub fn settle(
     settings: &Settings,
     triggered: &[ReleaseRef],
     fate: &mut dyn Fate,
-) -> Vec<Written> {
+) -> Settled {
     let mut queue: Vec<ReleaseRef> = triggered.to_vec();
     queue.sort();
     let mut side = Side {
@@ -90,13 +110,14 @@ pub fn settle(
     };
     burn_behind_dependencies(cluster, &mut side, &queue);
     let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
-    let mut runs: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
+    let mut runs = Vec::new();
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
         }
         let release = queue.remove(0);
-        let count = runs.entry(release.clone()).or_default();
+        let count = counts.entry(release.clone()).or_default();
         *count += 1;
         if *count > MAX_RUNS_EACH {
             continue;
@@ -104,7 +125,7 @@ pub fn settle(
         let Some(cycle) = reconcile(cluster, &release_key(&release), settings, &mut side) else { continue };
         let acted = !cycle.done.is_empty();
         side.rollbacks(cluster, &release, &cycle.done);
-        let mut woken_now: Vec<ReleaseRef> = package(cluster, &mut side);
+        let (packaged, mut woken_now) = package(cluster, &mut side);
         woken_now
             .extend(side.touched.drain(..).collect::<Vec<_>>().iter().flat_map(|key| woken(cluster, settings, key)));
         for next in woken_now {
@@ -119,9 +140,10 @@ pub fn settle(
             }
             _ => {}
         }
+        runs.push((release.clone(), cycle));
         // What waits looks again; it is worth following once something has changed.
-        if acted {
-            let others: Vec<ReleaseRef> = waiting.iter().filter(|r| **r != release).cloned().collect();
+        if acted || packaged {
+            let others: Vec<ReleaseRef> = waiting.iter().filter(|r| packaged || **r != release).cloned().collect();
             for other in others {
                 waiting.remove(&other);
                 if !queue.contains(&other) {
@@ -130,7 +152,7 @@ pub fn settle(
             }
         }
     }
-    side.written
+    Settled { written: side.written, runs }
 }
 
 /// Releases that are stamped together with one they depend on: their first attempt finds it unready (`F-60`).
@@ -181,7 +203,7 @@ struct Side<'a> {
 
 impl Side<'_> {
     /// Revisions that rollbacks wrote.
-    fn rollbacks(&mut self, cluster: &Snapshot, release: &ReleaseRef, done: &[crate::flux::cycle::Done]) {
+    fn rollbacks(&mut self, cluster: &Snapshot, release: &ReleaseRef, done: &[Done]) {
         for step in done {
             let (Action::Rollback { .. }, Some(version)) = (&step.action, step.version) else { continue };
             let Some(object) = cluster.get(&release_key(release)).present() else { continue };
@@ -215,17 +237,26 @@ impl Helm for Side<'_> {
         let now = self.renderer.render(&subject, cluster, &Mode::Now);
         let unserved = now.docs.iter().find(|d| cluster.discovery.resource(&d.api_version, &d.key.kind).is_none());
         let unserved = unserved.map(|d| format!("no matches for kind {:?} in version {:?}", d.key.kind, d.api_version));
+        let gone =
+            subject.stored_docs.iter().find(|d| cluster.discovery.resource(&d.api_version, &d.key.kind).is_none());
+        let gone = gone.filter(|_| *request.action == Action::Upgrade).map(|d| {
+            let kind = format!("no matches for kind {:?} in version {:?}", d.key.kind, d.api_version);
+            format!("unable to build kubernetes objects from current release manifest: {kind}")
+        });
         let leaves = now.docs.iter().flat_map(|doc| doc.leaves.iter().map(move |(path, set)| (doc, path, *set)));
         let volatile = leaves
             .filter(|(_, _, set)| is_volatile(*set, &now))
             .map(|(doc, path, _)| (doc.key.clone(), path.clone()))
             .collect();
-        let error = now.error.clone().or(unserved);
-        let failed = if error.is_none() {
-            self.fate.fails(&hr.storage_namespace(), &hr.release_name(), request.version)
-        } else {
-            None
-        };
+        let mut error = now.error.clone().or(gone).or(unserved);
+        let mut failed = None;
+        if error.is_none() {
+            match self.fate.verdict(hr, request.action, request.version) {
+                Verdict::Succeeds => {}
+                Verdict::Fails(why) => failed = Some(why),
+                Verdict::Refused(why) => error = Some(why),
+            }
+        }
         let applied = match &error {
             Some(error) => Applied::Refused(error.clone()),
             None => {
@@ -348,7 +379,8 @@ pub fn woken_by_source(cluster: &Snapshot, settings: &Settings, key: &ObjectKey)
 pub fn retried(cluster: &Snapshot) -> Vec<ReleaseRef> {
     let all = releases(cluster, None).into_iter().map(|o| HelmRelease::new(o.json.clone()));
     all.filter(|hr| {
-        hr.condition("Ready") == Some("False") && hr.condition("Stalled") != Some("True") && !hr.flag("/spec/suspend")
+        let unfinished = hr.condition("Ready") == Some("False") || hr.condition("Reconciling") == Some("True");
+        unfinished && hr.condition("Stalled") != Some("True") && !hr.flag("/spec/suspend")
     })
     .map(|hr| ReleaseRef { namespace: hr.namespace, name: hr.name })
     .collect()
@@ -363,10 +395,11 @@ fn release_key(release: &ReleaseRef) -> ObjectKey {
     }
 }
 
-/// HelmCharts with a new generation are packaged; returns the releases that this wakes.
-fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> Vec<ReleaseRef> {
+/// HelmCharts with a new generation are packaged; returns whether there were any, and the releases that this wakes.
+fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> (bool, Vec<ReleaseRef>) {
     let all = cluster.list("source.toolkit.fluxcd.io", "HelmChart", None).present().unwrap_or_default();
     let mut found = Vec::new();
+    let mut any = false;
     for chart in all {
         let generation = chart.json.pointer("/metadata/generation").and_then(Json::as_i64);
         if chart.json.pointer("/status/observedGeneration").and_then(Json::as_i64) == generation {
@@ -378,10 +411,11 @@ fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> Vec<ReleaseRef> {
         };
         if done.is_some() {
             cluster.apply([(chart.key.clone(), done)]);
+            any = true;
             found.extend(woken_by_source(cluster, side.settings, &chart.key));
         }
     }
-    found
+    (any, found)
 }
 
 fn packaged(chart: &Object, charts: &Charts) -> Option<Object> {
