@@ -62,17 +62,53 @@ struct Episode {
     folder: PathBuf,
     json: Json,
     discovery: Option<Vec<u8>>,
-    settings: Settings,
 }
 
 impl Episode {
     fn read(folder: &Path, discovery: Option<Vec<u8>>) -> Result<Episode, Failed> {
         let json = yaml(&std::fs::read(folder.join("episode.yaml"))?)?;
-        let controller = json["controller"].as_str().unwrap_or_default().parse()?;
-        let flags: Vec<&str> =
-            json["controller_flags"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
-        let settings = Settings::with_args(controller, &flags);
-        Ok(Episode { folder: folder.to_owned(), json, discovery, settings })
+        Ok(Episode { folder: folder.to_owned(), json, discovery })
+    }
+
+    fn namespaces(&self, snapshot: &Snapshot) -> BTreeSet<String> {
+        let mut all: BTreeSet<String> = snapshot.objects().map(|o| o.key.namespace.clone()).collect();
+        all.extend(self.json["namespace"].as_str().map(str::to_owned));
+        let steps = self.json["steps"].as_array();
+        for event in steps.into_iter().flatten().flat_map(|s| s["event"].as_array().into_iter().flatten()) {
+            for body in event.as_object().into_iter().flat_map(|e| e.values()) {
+                for pointer in ["/metadata/namespace", "/spec/targetNamespace", "/spec/storageNamespace"] {
+                    all.extend(body.pointer(pointer).and_then(Json::as_str).map(str::to_owned));
+                }
+                for pointer in ["/patch/spec/targetNamespace", "/patch/spec/storageNamespace"] {
+                    all.extend(body.pointer(pointer).and_then(Json::as_str).map(str::to_owned));
+                }
+            }
+        }
+        all.remove("");
+        all
+    }
+
+    /// What the steps before applied, object by object.
+    fn applied_before(&self, step: u64) -> BTreeMap<ObjectKey, Json> {
+        let steps = self.json["steps"].as_array();
+        let earlier = steps.into_iter().flatten().filter(|s| s["step"].as_u64().is_some_and(|n| n < step));
+        let events = earlier.flat_map(|s| s["event"].as_array().into_iter().flatten());
+        let bodies = events.filter_map(|e| e.get("apply"));
+        bodies.filter_map(|b| Some((Object::new(b.clone(), Default::default())?.key, b.clone()))).collect()
+    }
+
+    /// The controller's settings at a step: a restart may have changed its flags.
+    fn settings_at(&self, step: u64) -> Result<Settings, Failed> {
+        let mut flags: Vec<&str> =
+            self.json["controller_flags"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        let steps = self.json["steps"].as_array();
+        let earlier = steps.into_iter().flatten().filter(|s| s["step"].as_u64().is_some_and(|n| n <= step));
+        for event in earlier.flat_map(|s| s["event"].as_array().into_iter().flatten()) {
+            if let Some(started) = event["other"].as_str().and_then(|o| o.strip_prefix("helm-controller started")) {
+                flags = started.split_whitespace().filter(|w| w.starts_with("--")).collect();
+            }
+        }
+        Ok(Settings::with_args(self.json["controller"].as_str().unwrap_or_default().parse()?, &flags))
     }
 
     /// Charts published before the end of a step: later content of a version replaces earlier one; the Git tree is the
@@ -96,10 +132,13 @@ impl Episode {
                 files.extend(inside.into_iter().map(|(path, bytes)| (format!("{order:04}-{name}/{path}"), bytes)));
             }
         }
-        let trees = (0..=step).rev().map(|s| self.folder.join("git").join(s.to_string()));
-        if let Some(tree) = trees.into_iter().find(|t| t.exists()) {
-            support::all_files(&tree, "", &mut files);
+        let mut tree: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        for commit in (0..=step).map(|s| self.folder.join("git").join(s.to_string())).filter(|t| t.exists()) {
+            let mut inside = Vec::new();
+            support::all_files(&commit, "", &mut inside);
+            tree.extend(inside);
         }
+        files.extend(tree);
         let (charts, problems) = Charts::read(&files);
         match problems.first() {
             Some(problem) => Err(problem.to_string().into()),
@@ -123,7 +162,8 @@ impl Episode {
             }
         }
         let (mut snapshot, problems) = import(&files);
-        snapshot.coverage.complete = true;
+        // Everything in the namespaces concerned; of what has no namespace, only what the episode is about.
+        snapshot.coverage.namespaces = self.namespaces(&snapshot);
         match problems.first() {
             Some(problem) => Err(problem.to_string().into()),
             None => Ok(snapshot),
@@ -150,36 +190,42 @@ impl Episode {
     fn step(&self, step: &Json, number: u64, what: What) -> Result<(), Failed> {
         let mut cluster = self.snapshot(number - 1)?;
         let after = self.snapshot(number)?;
+        cluster.coverage.namespaces.extend(after.coverage.namespaces.clone());
         let mut triggered = BTreeSet::new();
-        let mut stamped: BTreeSet<String> = BTreeSet::new();
-        let mut fate = Recorded { step, after: &after };
-        let mut settled = Settled::default();
-        for event in step["event"].as_array().ok_or("a step without event")? {
+        let mut applied = self.applied_before(number);
+        let settings = self.settings_at(number)?;
+        let stamps = |event: &Json| {
             let patch = &event["patch"];
             let stamp = &patch["patch"]["metadata"]["annotations"]["reconcile.fluxcd.io/requestedAt"];
-            if patch["kind"] == "HelmRelease" && stamp.is_string() {
-                let name = patch["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-                if !stamped.insert(name) {
-                    // A second token is not seen before the run that the first one started has ended.
-                    let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
-                    settled = settle(&mut cluster, &self.charts(number)?, &self.settings, &now, &mut fate);
-                }
+            (patch["kind"] == "HelmRelease" && stamp.is_string()).then(|| patch["metadata"]["name"].clone())
+        };
+        let mut fate = Recorded { step, after: &after };
+        let mut settled = Settled::default();
+        let events = step["event"].as_array().ok_or("a step without event")?;
+        for (at, event) in events.iter().enumerate() {
+            apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
+            // Another token for the same release is not seen before the run that this one starts has ended.
+            let stamp = stamps(event);
+            if stamp.is_some() && events[at + 1..].iter().any(|later| stamps(later) == stamp) {
+                let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
+                let first = settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate);
+                settled.written.extend(first.written);
+                settled.runs.extend(first.runs);
             }
-            apply_event(&mut cluster, event, &self.settings, &mut triggered)?;
         }
         let before = cluster.clone();
-        given_sources(&mut cluster, step, &after, &self.settings, &mut triggered);
+        given_sources(&mut cluster, step, &after, &settings, &mut triggered);
         triggered.extend(retried(&cluster));
         let title = step["title"].as_str().unwrap_or_default();
         if ["interval", "later", "tick"].iter().any(|word| title.contains(word)) {
             triggered.extend(releases(&cluster));
         }
         let triggered: Vec<ReleaseRef> = triggered.into_iter().collect();
-        let more = settle(&mut cluster, &self.charts(number)?, &self.settings, &triggered, &mut fate);
+        let more = settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate);
         settled.written.extend(more.written);
         settled.runs.extend(more.runs);
         match what {
-            What::Revisions => self.compare(step, &settled.written, &before, &after),
+            What::Revisions => self.compare(step, &settled.written, &cluster, &before, &after),
             What::Status => same_status(&cluster, &after),
         }
         .map_err(|problem| {
@@ -192,7 +238,14 @@ impl Episode {
         })
     }
 
-    fn compare(&self, step: &Json, written: &[Written], before: &Snapshot, after: &Snapshot) -> Result<(), Failed> {
+    fn compare(
+        &self,
+        step: &Json,
+        written: &[Written],
+        cluster: &Snapshot,
+        before: &Snapshot,
+        after: &Snapshot,
+    ) -> Result<(), Failed> {
         // Recorded: each revision that is new or made anew; older ones that were only rewritten are not.
         let made = |object: &Object| {
             let release = storage::decode(&Rc::new(object.clone())).ok()?;
@@ -222,6 +275,10 @@ impl Episode {
             let name = hr.map_or(w.release.name.clone(), |o| HelmRelease::new(o.json.clone()).release_name());
             predicted.insert(format!("sh.helm.release.v1.{name}.v{}", w.version), w);
         }
+        // What was written and removed again within the step leaves no trace in the snapshot.
+        predicted.retain(|secret, _| {
+            recorded.contains(secret) || cluster.objects().any(|o| storage::is_storage(o) && o.key.name == *secret)
+        });
         let (want, got): (Vec<_>, Vec<_>) = (recorded.iter().collect(), predicted.keys().collect());
         if want != got {
             let errors: Vec<String> = written.iter().filter_map(|w| w.error.clone()).collect();
@@ -254,8 +311,13 @@ fn unjudged(step: &Json) -> Option<&'static str> {
     if has("command") {
         return Some("somebody runs helm: what it writes is recorded only together with the reaction");
     }
-    if events.iter().any(|e| e["other"].as_str().is_some_and(|o| o.contains("stopped"))) {
-        return Some("the controller is stopped in between");
+    let other =
+        |what: &[&str]| events.iter().any(|e| e["other"].as_str().is_some_and(|o| what.iter().any(|w| o.contains(w))));
+    if other(&["stopped"]) && !other(&["started"]) {
+        return Some("the controller is stopped and does not come back");
+    }
+    if has("storage") || other(&["damaged", "vanishes", "cannot be downloaded", "file is"]) {
+        return Some("archives in source-controller's storage are no part of a snapshot");
     }
     if step["settled"] == false {
         return Some("the snapshot lies inside a retry loop");
@@ -461,11 +523,14 @@ fn same_manifest(written: &Written, manifest: &str) -> Result<(), Failed> {
 }
 
 /// Applies a write as the API server does, and notes which HelmReleases it makes the controller look at (`F-56`).
+///
+/// `applied` holds what was applied last, object by object: what a later apply lacks of it goes away.
 fn apply_event(
     cluster: &mut Snapshot,
     event: &Json,
     settings: &Settings,
     triggered: &mut BTreeSet<ReleaseRef>,
+    applied: &mut BTreeMap<ObjectKey, Json>,
 ) -> Result<(), Failed> {
     let event = event.as_object().ok_or("an event that is no map")?;
     for (kind, body) in event {
@@ -474,6 +539,9 @@ fn apply_event(
                 let object = Object::new(body.clone(), Default::default()).ok_or("an object without identity")?;
                 let old = cluster.get(&object.key).present();
                 let mut json = old.as_ref().map_or_else(|| serde_json::json!({}), |o| (*o.json).clone());
+                if let Some(previous) = applied.insert(object.key.clone(), body.clone()) {
+                    prune(&mut json, &previous, body);
+                }
                 merge(&mut json, body, false);
                 write(cluster, &object.key, old, json, settings, triggered);
             }
@@ -532,6 +600,20 @@ fn write(
     cluster.apply([(key.clone(), Object::new(json, Default::default()).map(Rc::new))]);
     if key.kind != "HelmRelease" {
         triggered.extend(woken(cluster, settings, key));
+    }
+}
+
+/// Takes away what was applied before and is not any more.
+fn prune(live: &mut Json, previous: &Json, new: &Json) {
+    let (Some(live), Some(previous)) = (live.as_object_mut(), previous.as_object()) else { return };
+    for (key, old) in previous {
+        match (new.get(key), live.get_mut(key)) {
+            (None, _) => {
+                live.remove(key);
+            }
+            (Some(new), Some(live)) => prune(live, old, new),
+            _ => {}
+        }
     }
 }
 

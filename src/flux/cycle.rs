@@ -226,7 +226,7 @@ impl Run<'_> {
             self.cluster.apply([(stale, None)]);
             self.hr.unset("helmChart");
         }
-        let Some(key) = key else { return };
+        let Some(key) = key.filter(|_| helmchart::nameable(&self.hr)) else { return };
         let live = self.cluster.get(&key).present();
         if let Some(json) = helmchart::written(&self.hr, live.as_deref()) {
             self.cluster.apply([(key.clone(), Object::new(json, Default::default()).map(std::rc::Rc::new))]);
@@ -241,7 +241,7 @@ impl Run<'_> {
         if !old || hr.generation() != hr.observed_generation() {
             return;
         }
-        let digest = post_renderers(hr.json.pointer("/spec/postRenderers"));
+        let digest = post_renderers(hr.json.pointer("/spec/postRenderers"), self.settings.digest);
         if !digest.is_empty() && hr.text("/status/observedPostRenderersDigest").is_empty() {
             self.hr.set("observedPostRenderersDigest", digest);
         }
@@ -258,6 +258,7 @@ impl Run<'_> {
                 }
                 ("", String::new(), Requeue::None)
             }
+            Exit::ChartNotWritten(_) => ("", String::new(), Requeue::Backoff),
             Exit::DependencyNotReady(text) => ("DependencyNotReady", text.clone(), Requeue::Dependency),
             Exit::SourceNotReady(text) => {
                 // F-75: a source that cannot be read is an error, one that is not ready is waited for.
@@ -324,7 +325,7 @@ impl Run<'_> {
         }
         self.hr.set("lastAttemptedGeneration", self.hr.generation());
         self.hr.set("lastAttemptedRevision", prepared.chart.version.clone());
-        self.hr.set("lastAttemptedConfigDigest", config_digest(&prepared.values));
+        self.hr.set("lastAttemptedConfigDigest", config_digest(&prepared.values, self.settings.digest));
         match prepared.chart.oci_digest.as_str() {
             "" => self.hr.unset("lastAttemptedRevisionDigest"),
             digest => self.hr.set("lastAttemptedRevisionDigest", digest),

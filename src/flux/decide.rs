@@ -29,6 +29,8 @@ pub struct Check {
 pub enum Exit {
     /// `F-71`
     Suspended,
+    /// `F-73`
+    ChartNotWritten(String),
     /// `F-74`
     DependencyNotReady(String),
     /// `F-76`
@@ -50,6 +52,7 @@ impl Exit {
     pub fn name(&self) -> &'static str {
         match self {
             Exit::Suspended => "Suspended",
+            Exit::ChartNotWritten(_) => "ChartNotWritten",
             Exit::DependencyNotReady(_) => "DependencyNotReady",
             Exit::SourceNotReady(_) => "SourceNotReady",
             Exit::ValuesError(_) => "ValuesError",
@@ -65,6 +68,7 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Exit::Suspended => f.write_str("suspended"),
+            Exit::ChartNotWritten(text) => write!(f, "HelmChart: {text}"),
             Exit::DependencyNotReady(text) => write!(f, "dependency: {text}"),
             Exit::SourceNotReady(text) => write!(f, "source: {text}"),
             Exit::ValuesError(text) => write!(f, "values: {text}"),
@@ -331,6 +335,11 @@ impl Prerequisites<'_> {
         if hr.flag("/spec/suspend") {
             self.check("F-71", "suspended: nothing is done, tokens are burnt");
             return Err(Outcome::Exited(Exit::Suspended));
+        }
+        if helmchart::generated(hr).is_some() && !helmchart::nameable(hr) {
+            let text = "the name of the HelmRelease is longer than 63 bytes, which no label may be".to_owned();
+            self.check("F-73", text.clone());
+            return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
         }
         self.dependencies()?;
         let chart = self.source()?;

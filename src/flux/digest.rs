@@ -3,14 +3,40 @@
 use serde_json::{Map as JsonMap, Value as Json};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::settings::ControllerVersion;
+use super::settings::{ControllerVersion, Settings};
 use crate::cluster::storage::StoredRelease;
 use crate::codec::json::go_compact;
 use crate::codec::yaml::digest_text;
 
-/// `sha256:…` of bytes.
-pub fn sha256(bytes: &[u8]) -> String {
-    format!("sha256:{}", hex(&Sha256::digest(bytes)))
+/// Algorithm of new digests: flag `--snapshot-digest-algo` (`F-9`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum Algorithm {
+    #[default]
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Algorithm {
+    /// The algorithm of that name; blake3 is not computed here.
+    pub fn named(name: &str) -> Option<Algorithm> {
+        match name {
+            "sha256" => Some(Algorithm::Sha256),
+            "sha384" => Some(Algorithm::Sha384),
+            "sha512" => Some(Algorithm::Sha512),
+            _ => None,
+        }
+    }
+
+    /// `sha256:…` of bytes.
+    pub fn digest(self, bytes: &[u8]) -> String {
+        match self {
+            Algorithm::Sha256 => format!("sha256:{}", hex(&Sha256::digest(bytes))),
+            Algorithm::Sha384 => format!("sha384:{}", hex(&Sha384::digest(bytes))),
+            Algorithm::Sha512 => format!("sha512:{}", hex(&Sha512::digest(bytes))),
+        }
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -20,13 +46,7 @@ fn hex(bytes: &[u8]) -> String {
 /// The digest of `bytes` by the algorithm that a stored digest names; `None` if it names none that is known (`F-9`).
 fn like(stored: &str, bytes: &[u8]) -> Option<String> {
     let (algorithm, _) = stored.split_once(':')?;
-    let digest = match algorithm {
-        "sha256" => hex(&Sha256::digest(bytes)),
-        "sha384" => hex(&Sha384::digest(bytes)),
-        "sha512" => hex(&Sha512::digest(bytes)),
-        _ => return None,
-    };
-    Some(format!("{algorithm}:{digest}"))
+    Some(Algorithm::named(algorithm)?.digest(bytes))
 }
 
 /// The text under the values digest (`F-112`); values without keys have none.
@@ -38,8 +58,8 @@ fn values_text(values: &Json) -> String {
 }
 
 /// `configDigest` of composed values (`F-112`).
-pub fn config_digest(values: &Json) -> String {
-    sha256(values_text(values).as_bytes())
+pub fn config_digest(values: &Json, algorithm: Algorithm) -> String {
+    algorithm.digest(values_text(values).as_bytes())
 }
 
 /// Whether a stored digest is that of these values, by the algorithm it names.
@@ -54,8 +74,8 @@ pub fn release_matches(stored: &str, release: &StoredRelease, oci: &str, control
 }
 
 /// `history[].digest` of a stored release.
-pub fn release_digest(release: &StoredRelease, oci: &str, controller: ControllerVersion) -> String {
-    sha256((go_ordered(&observation(release, oci, controller)) + "\n").as_bytes())
+pub fn release_digest(release: &StoredRelease, oci: &str, settings: &Settings) -> String {
+    settings.digest.digest((go_ordered(&observation(release, oci, settings.controller)) + "\n").as_bytes())
 }
 
 /// Whether a digest has the form of one.
@@ -71,7 +91,7 @@ pub fn is_valid(digest: &str) -> bool {
 }
 
 /// `observedPostRenderersDigest` (`F-148`).
-pub fn post_renderers(spec: Option<&Json>) -> String {
+pub fn post_renderers(spec: Option<&Json>, algorithm: Algorithm) -> String {
     let Some(Json::Array(list)) = spec else { return String::new() };
     let pick = |json: &Json, always: &[&str], fields: &[&str]| {
         let mut out = Vec::new();
@@ -111,17 +131,17 @@ pub fn post_renderers(spec: Option<&Json>) -> String {
             Ordered::Map(vec![("kustomize".into(), Ordered::Map(inner))])
         })
         .collect();
-    sha256((go_ordered(&Ordered::List(elements)) + "\n").as_bytes())
+    algorithm.digest((go_ordered(&Ordered::List(elements)) + "\n").as_bytes())
 }
 
 /// `observedCommonMetadataDigest` (`F-149`).
-pub fn common_metadata(spec: Option<&Json>) -> String {
+pub fn common_metadata(spec: Option<&Json>, algorithm: Algorithm) -> String {
     let Some(spec) = spec.filter(|s| s.is_object()) else { return String::new() };
     let fields = ["annotations", "labels"].iter().filter_map(|field| {
         let value = spec.get(*field).filter(|v| !is_empty(v))?;
         Some(((*field).to_owned(), Ordered::Plain(value.clone())))
     });
-    sha256((go_ordered(&Ordered::Map(fields.collect())) + "\n").as_bytes())
+    algorithm.digest((go_ordered(&Ordered::Map(fields.collect())) + "\n").as_bytes())
 }
 
 fn is_empty(json: &Json) -> bool {
@@ -314,10 +334,10 @@ mod tests {
     #[test]
     fn f_122_to_f_124_values_digests() {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(config_digest(&json!({})), empty);
-        assert_eq!(config_digest(&Json::Null), empty);
+        assert_eq!(config_digest(&json!({}), Algorithm::Sha256), empty);
+        assert_eq!(config_digest(&Json::Null, Algorithm::Sha256), empty);
         let foo = "sha256:1dabc4e3cbbd6a0818bd460f3a6c9855bfe95d506c74726bc0f2edb0aecb1f4e";
-        assert_eq!(config_digest(&json!({"foo": "bar"})), foo);
+        assert_eq!(config_digest(&json!({"foo": "bar"}), Algorithm::Sha256), foo);
         assert!(config_matches(foo, &json!({"foo": "bar"})));
     }
 
@@ -332,22 +352,22 @@ mod tests {
     fn f_151_to_f_153_metadata_and_post_renderers() {
         let one = json!({"labels": {"common-label": "test-label-value"}, "annotations": {"common-annotation": "test-annotation-value"}});
         assert_eq!(
-            common_metadata(Some(&one)),
+            common_metadata(Some(&one), Algorithm::Sha256),
             "sha256:966889f004ccb41f12738e234804d4a9663e5a29a055d527fc224ce79ebc8769"
         );
         assert_eq!(
-            common_metadata(Some(&json!({}))),
+            common_metadata(Some(&json!({})), Algorithm::Sha256),
             "sha256:ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356"
         );
         assert_eq!(
-            post_renderers(Some(&json!([]))),
+            post_renderers(Some(&json!([])), Algorithm::Sha256),
             "sha256:37517e5f3dc66819f61f5a7bb8ace1921282415f10551d2defa5c3eb0985b570"
         );
         let images = json!([{"kustomize": {"images": [{"name": "nginx", "newName": "reg/nginx", "newTag": "1.2", "digest": "sha256:ab"}]}}, {}]);
         assert_eq!(
-            post_renderers(Some(&images)),
+            post_renderers(Some(&images), Algorithm::Sha256),
             "sha256:e4ea15d3c3e4e5c8929b3f8fb08890019ef1ddbb33a68155601280cc8f7bf7e0"
         );
-        assert_eq!(post_renderers(None), "");
+        assert_eq!(post_renderers(None, Algorithm::Sha256), "");
     }
 }

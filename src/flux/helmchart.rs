@@ -4,6 +4,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::model::HelmRelease;
 use crate::cluster::object::{Object, ObjectKey};
+use crate::funcs::durations;
 
 /// Identity of the generated HelmChart; `None` if the HelmRelease refers to a source itself.
 pub fn generated(hr: &HelmRelease) -> Option<ObjectKey> {
@@ -36,10 +37,25 @@ fn wanted(hr: &HelmRelease) -> JsonMap<String, Json> {
     spec
 }
 
-/// Whether the template makes a new artifact necessary: the HelmChart has to be written before it is read.
+/// The HR's name is a label of the HelmChart; longer ones are refused by the API server (`F-73`).
+pub fn nameable(hr: &HelmRelease) -> bool {
+    hr.name.len() <= 63
+}
+
+/// Whether the template differs from the HelmChart: it is written, and gets a new generation, before it is read.
 pub fn outdated(hr: &HelmRelease, chart: &Object) -> bool {
     let wanted = wanted(hr);
-    ["chart", "version", "reconcileStrategy", "sourceRef", "valuesFiles"].iter().any(|field| {
+    let fields = [
+        "chart",
+        "version",
+        "interval",
+        "reconcileStrategy",
+        "sourceRef",
+        "valuesFiles",
+        "ignoreMissingValuesFiles",
+        "verify",
+    ];
+    fields.iter().any(|field| {
         let live = chart.json.get("spec").and_then(|s| s.get(*field));
         let default = match *field {
             "version" => Some(json!("*")),
@@ -47,6 +63,12 @@ pub fn outdated(hr: &HelmRelease, chart: &Object) -> bool {
             _ => None,
         };
         match (wanted.get(*field), live.or(default.as_ref())) {
+            // Durations come back in another notation.
+            (Some(Json::String(wanted)), Some(Json::String(live))) if *field == "interval" => {
+                let nanos = |text: &str| durations::parse(text.as_bytes()).ok();
+                nanos(wanted) != nanos(live)
+            }
+            (Some(Json::Bool(false)), None) => false,
             (Some(Json::Object(wanted)), Some(live)) => wanted.iter().any(|(k, v)| live.get(k) != Some(v)),
             (Some(wanted), Some(live)) => wanted != live,
             // A list that the template lacks was the template's own.
@@ -76,8 +98,10 @@ pub(super) fn written(hr: &HelmRelease, live: Option<&Object>) -> Option<Json> {
     let mut json = (*live.json).clone();
     let generation = json.pointer("/metadata/generation").and_then(Json::as_i64).unwrap_or(0) + 1;
     if let Some(spec) = json.get_mut("spec").and_then(Json::as_object_mut) {
-        if !wanted.contains_key("valuesFiles") {
-            spec.remove("valuesFiles");
+        for field in ["valuesFiles", "ignoreMissingValuesFiles", "verify"] {
+            if !wanted.contains_key(field) {
+                spec.remove(field);
+            }
         }
         for (field, value) in wanted {
             spec.insert(field, value);
@@ -119,6 +143,8 @@ mod tests {
         }
         let mut same = template;
         same["interval"] = json!("1m");
-        assert!(!outdated(&release(same), &chart), "another interval makes no other artifact");
+        assert!(outdated(&release(same.clone()), &chart), "another interval is another generation");
+        same["interval"] = json!("300s");
+        assert!(!outdated(&release(same), &chart), "the same duration");
     }
 }

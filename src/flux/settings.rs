@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
+use super::digest::Algorithm;
 use super::postrender::Strategy;
 use crate::base::version::HelmVersion;
 use crate::cluster::snapshot::Facts;
@@ -79,6 +80,8 @@ pub struct Settings {
     pub no_digest_tracking: bool,
     /// Gate `AdditiveCELDependencyCheck`.
     pub additive_ready_expr: bool,
+    /// Algorithm of new digests.
+    pub digest: Algorithm,
 }
 
 impl Default for Settings {
@@ -90,6 +93,7 @@ impl Default for Settings {
             no_config_watch: false,
             no_digest_tracking: false,
             additive_ready_expr: false,
+            digest: Algorithm::Sha256,
         }
     }
 }
@@ -127,6 +131,12 @@ impl Settings {
             no_config_watch: on("DisableConfigWatchers"),
             no_digest_tracking: on("DisableChartDigestTracking"),
             additive_ready_expr: on("AdditiveCELDependencyCheck"),
+            digest: args
+                .iter()
+                .filter_map(|a| a.strip_prefix("--snapshot-digest-algo="))
+                .filter_map(Algorithm::named)
+                .next_back()
+                .unwrap_or_default(),
         }
     }
 

@@ -184,12 +184,14 @@ impl Pass<'_> {
             return Ok(None);
         }
         let hr = self.hr;
-        if post_renderers(hr.json.pointer("/spec/postRenderers")) != hr.text("/status/observedPostRenderersDigest") {
+        if post_renderers(hr.json.pointer("/spec/postRenderers"), self.settings.digest)
+            != hr.text("/status/observedPostRenderersDigest")
+        {
             trace.check("F-98", "post-renderers changed with the new generation");
             return Ok(Some("postrenderers digest has changed"));
         }
         if self.settings.controller >= ControllerVersion(1, 4, 0)
-            && common_metadata(hr.json.pointer("/spec/commonMetadata"))
+            && common_metadata(hr.json.pointer("/spec/commonMetadata"), self.settings.digest)
                 != hr.text("/status/observedCommonMetadataDigest")
         {
             trace.check("F-99", "common metadata changed with the new generation");

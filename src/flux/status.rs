@@ -122,10 +122,12 @@ impl HelmRelease {
 
     /// Stores the digests of post-renderers and common metadata of the present spec.
     pub(super) fn observe_digests(&mut self, settings: &Settings) {
-        let mut digests =
-            vec![("observedPostRenderersDigest", post_renderers(self.json.pointer("/spec/postRenderers")))];
+        let mut digests = vec![(
+            "observedPostRenderersDigest",
+            post_renderers(self.json.pointer("/spec/postRenderers"), settings.digest),
+        )];
         if settings.controller >= ControllerVersion(1, 4, 0) {
-            let digest = common_metadata(self.json.pointer("/spec/commonMetadata"));
+            let digest = common_metadata(self.json.pointer("/spec/commonMetadata"), settings.digest);
             digests.push(("observedCommonMetadataDigest", digest));
         }
         for (field, digest) in digests {
@@ -143,8 +145,8 @@ pub(super) fn snapshot_of(stored: &StoredRelease, action: &str, oci: &str, setti
     let mut entry = json!({
         "name": stored.name, "namespace": stored.namespace, "version": stored.version, "status": stored.status,
         "chartName": stored.chart_metadata("name"), "chartVersion": stored.chart_metadata("version"),
-        "configDigest": config_digest(stored.config().unwrap_or(&empty)),
-        "digest": release_digest(stored, oci, settings.controller),
+        "configDigest": config_digest(stored.config().unwrap_or(&empty), settings.digest),
+        "digest": release_digest(stored, oci, settings),
     });
     let mut set = |field: &str, value: &str| {
         if let (false, Some(map)) = (value.is_empty(), entry.as_object_mut()) {

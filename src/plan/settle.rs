@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use data_encoding::BASE64;
 use serde_json::{Value as Json, json};
 
 use super::chain::flatten;
 use super::charts::Charts;
-use super::gather::{HELM_GROUP, subject_of};
+use super::gather::{HELM_GROUP, Subject, subject_of};
 use super::render::{Doc, Mode, Renderer, write_docs};
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::overlay::Overlay;
@@ -266,9 +267,8 @@ impl Helm for Side<'_> {
                 self.touched.extend(cluster.apply(edits));
                 let manifest: String =
                     now.docs.iter().map(|d| format!("---\n# Source: {}\n{}", d.source, emit_json(&d.object))).collect();
-                let metadata = subject.chart.as_ref().map(|c| Json::Object(c.meta.clone())).unwrap_or_default();
                 let hooks: Vec<Json> = now.hooks.iter().map(hook).collect();
-                let payload = json!({"chart": {"metadata": metadata}, "manifest": manifest, "hooks": hooks});
+                let payload = json!({"chart": stored_chart(&subject), "manifest": manifest, "hooks": hooks});
                 Applied::Stored { payload, failed: failed.clone() }
             }
         };
@@ -307,6 +307,18 @@ impl Helm for Side<'_> {
             }
         }
     }
+}
+
+/// The chart as it is stored with a release (`F-170`).
+fn stored_chart(subject: &Subject) -> Json {
+    let Some(chart) = &subject.chart else { return Json::Null };
+    let file = |(name, bytes): (&String, &Vec<u8>)| json!({"name": name, "data": BASE64.encode(bytes)});
+    let templates: Vec<Json> = chart.templates.iter().map(|(name, bytes)| file((name, bytes))).collect();
+    let files: Vec<Json> = chart.files.iter().map(file).collect();
+    json!({
+        "metadata": chart.meta, "templates": templates, "files": files, "values": *chart.values,
+        "schema": chart.schema.as_ref().map(|s| BASE64.encode(s)),
+    })
 }
 
 /// A hook as it is stored.
@@ -379,6 +391,14 @@ pub fn woken_by_source(cluster: &Snapshot, settings: &Settings, key: &ObjectKey)
 pub fn retried(cluster: &Snapshot) -> Vec<ReleaseRef> {
     let all = releases(cluster, None).into_iter().map(|o| HelmRelease::new(o.json.clone()));
     all.filter(|hr| {
+        // An action that runs goes on by itself; there is no second run beside it.
+        let acts = hr.condition_entry("Reconciling").and_then(|c| c.get("message")?.as_str());
+        if acts.is_some_and(|message| message.starts_with("Running '")) {
+            let revisions = stored(cluster, &hr.storage_namespace(), &hr.release_name()).0;
+            if revisions.first().is_some_and(|r| r.status.starts_with("pending-")) {
+                return false;
+            }
+        }
         let unfinished = hr.condition("Ready") == Some("False") || hr.condition("Reconciling") == Some("True");
         unfinished && hr.condition("Stalled") != Some("True") && !hr.flag("/spec/suspend")
     })
