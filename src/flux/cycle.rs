@@ -270,6 +270,7 @@ impl Run<'_> {
                     false => ("SourceNotReady", text.clone(), Requeue::Dependency),
                 }
             }
+            Exit::ChartRefused(text) => ("ChartMutateError", text.clone(), Requeue::Backoff),
             Exit::ValuesError(text) => ("ValuesError", text.clone(), Requeue::Backoff),
             Exit::StateError(text) => ("StateError", text.clone(), Requeue::Backoff),
             Exit::TargetChanged(_) => {

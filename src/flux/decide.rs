@@ -8,6 +8,7 @@ use super::digest::config_matches;
 use super::helmchart;
 use super::model::HelmRelease;
 use super::settings::{ControllerVersion, Settings};
+use super::source::{ChartIdentity, Loads, chart_identity};
 use super::state::Pass;
 use super::values::{Composed, compose};
 use crate::base::Known;
@@ -35,6 +36,8 @@ pub enum Exit {
     DependencyNotReady(String),
     /// `F-76`
     SourceNotReady(String),
+    /// `F-80`
+    ChartRefused(String),
     /// `F-77`
     ValuesError(String),
     /// `F-69`
@@ -55,6 +58,7 @@ impl Exit {
             Exit::ChartNotWritten(_) => "ChartNotWritten",
             Exit::DependencyNotReady(_) => "DependencyNotReady",
             Exit::SourceNotReady(_) => "SourceNotReady",
+            Exit::ChartRefused(_) => "ChartMutateError",
             Exit::ValuesError(_) => "ValuesError",
             Exit::Deleted => "Deleted",
             Exit::FinalizerMissing => "FinalizerMissing",
@@ -71,6 +75,7 @@ impl fmt::Display for Exit {
             Exit::ChartNotWritten(text) => write!(f, "HelmChart: {text}"),
             Exit::DependencyNotReady(text) => write!(f, "dependency: {text}"),
             Exit::SourceNotReady(text) => write!(f, "source: {text}"),
+            Exit::ChartRefused(text) => write!(f, "chart: {text}"),
             Exit::ValuesError(text) => write!(f, "values: {text}"),
             Exit::Deleted => f.write_str("being deleted"),
             Exit::FinalizerMissing => f.write_str("never reconciled yet"),
@@ -159,17 +164,6 @@ pub struct Decision {
     pub outcome: Outcome,
 }
 
-/// Name and version of the chart that the controller would load.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChartIdentity {
-    /// Name.
-    pub name: String,
-    /// Version, with what the controller appends to it (`F-231`).
-    pub version: String,
-    /// Digest of the artifact as the history records it; "" for a HelmChart (`F-230`, `F-231`).
-    pub oci_digest: String,
-}
-
 /// Annotations and status fields of the tokens (`F-55`).
 pub(super) const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
 pub(super) const FORCED: &str = "reconcile.fluxcd.io/forceAt";
@@ -249,55 +243,6 @@ pub(super) fn reset_reason(hr: &HelmRelease, chart: &ChartIdentity, values: &Jso
         Some("values differ from last attempt")
     } else {
         None
-    }
-}
-
-/// The chart that the controller would load (`F-3`, `F-230`); `None` if its source is not in the snapshot.
-pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts) -> Option<ChartIdentity> {
-    let (kind, namespace, name) = hr.source();
-    let key = ObjectKey { group: "source.toolkit.fluxcd.io".into(), kind: kind.clone(), namespace, name };
-    let last = hr.history().into_iter().next();
-    let Known::Present(source) = facts.get(&key) else {
-        let last = last?;
-        return Some(ChartIdentity {
-            name: last.text("chartName").to_owned(),
-            version: last.text("chartVersion").to_owned(),
-            oci_digest: last.text("ociDigest").to_owned(),
-        });
-    };
-    let revision = source.text("/status/artifact/revision");
-    match kind.as_str() {
-        "HelmChart" => {
-            let name = match source.text("/status/observedChartName") {
-                "" => last
-                    .as_ref()
-                    .map(|l| l.text("chartName").to_owned())
-                    .unwrap_or_else(|| source.text("/spec/chart").to_owned()),
-                name => name.to_owned(),
-            };
-            (!revision.is_empty()).then(|| ChartIdentity {
-                name,
-                version: revision.to_owned(),
-                oci_digest: String::new(),
-            })
-        }
-        _ => {
-            // F-231: the tag is the version; the first 12 digits of the digest are its metadata.
-            let (tag, digest) = revision.split_once('@').unwrap_or(("", revision));
-            let hex: String = digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect();
-            let title =
-                source.json.pointer("/status/artifact/metadata").and_then(|m| m.get("org.opencontainers.image.title"));
-            let name = title
-                .and_then(Json::as_str)
-                .map(str::to_owned)
-                .or_else(|| last.as_ref().map(|l| l.text("chartName").to_owned()))?;
-            let plain = tag.replace('_', "+");
-            let base = plain.trim_start_matches('v').split('+').next().unwrap_or_default().to_owned();
-            let looks = base.split('.').next().is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-            let base =
-                if looks { base } else { last?.text("chartVersion").split('+').next().unwrap_or_default().to_owned() };
-            Some(ChartIdentity { name, version: format!("{base}+{hex}"), oci_digest: digest.to_owned() })
-        }
     }
 }
 
@@ -449,9 +394,13 @@ impl Prerequisites<'_> {
                 self.check("F-78", format!("{shown} is ready at {}", source.text("/status/artifact/revision")));
             }
         }
-        match chart_identity(self.hr, self.facts) {
-            Some(chart) => Ok(chart),
-            None => {
+        match chart_identity(self.hr, self.facts, self.settings) {
+            Loads::Chart(chart) => Ok(chart),
+            Loads::Refused(why) => {
+                self.check("F-80", why.clone());
+                Err(Outcome::Exited(Exit::ChartRefused(why)))
+            }
+            Loads::Unknown => {
                 self.check("F-3", "neither the source nor the history tells which chart is loaded");
                 Err(Outcome::Unknown { missing: vec![key.to_string()] })
             }

@@ -8,13 +8,13 @@ pub mod helmchart;
 pub mod model;
 pub mod postrender;
 pub mod settings;
+pub mod source;
 mod state;
 mod status;
 mod storage;
 pub mod values;
 
-pub use decide::{
-    Action, ChartIdentity, Check, Decision, Exit, Outcome, State, chart_identity, simulate, simulate_forced,
-};
+pub use decide::{Action, Check, Decision, Exit, Outcome, State, simulate, simulate_forced};
 pub use model::HelmRelease;
+pub use source::{ChartIdentity, Loads, chart_identity};
 pub use values::{Composed, compose};

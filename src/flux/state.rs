@@ -2,11 +2,12 @@
 
 use serde_json::Value as Json;
 
-use super::decide::{Action, ChartIdentity, Exit, Outcome, State, Trace};
+use super::decide::{Action, Exit, Outcome, State, Trace};
 use super::digest::{common_metadata, config_matches, is_valid, post_renderers, release_matches};
 use super::drift;
 use super::model::{HelmRelease, Snapshot};
 use super::settings::{ControllerVersion, Settings};
+use super::source::ChartIdentity;
 use crate::base::Known;
 use crate::cluster::snapshot::Facts;
 use crate::cluster::storage::{StoredRelease, is_storage};

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use crate::base::diag::Diagnostic;
 use crate::chart::deps::in_range;
 use crate::chart::{Chart, Files};
+use crate::flux::digest::Algorithm;
 
 /// Charts by name and version.
 #[derive(Default)]
 pub struct Charts {
     by_name: BTreeMap<(String, String), Chart>,
+    /// By digest of the archive, as sources report it.
+    by_digest: BTreeMap<String, Chart>,
 }
 
 impl Charts {
@@ -24,7 +27,11 @@ impl Charts {
             if let Some(root) = roots.iter().find(|root| path.starts_with(**root)) {
                 folders.entry(root).or_default().insert(path[root.len()..].to_owned(), bytes.clone());
             } else if path.ends_with(".tgz") {
-                charts.add(path, Chart::from_archive(bytes), &mut problems);
+                let chart = Chart::from_archive(bytes);
+                if let Ok(chart) = &chart {
+                    charts.by_digest.insert(Algorithm::Sha256.digest(bytes), chart.clone());
+                }
+                charts.add(path, chart, &mut problems);
             }
         }
         for (root, files) in folders {
@@ -43,6 +50,18 @@ impl Charts {
                     Diagnostic::error(error).at(path, None).remedy("give a chart folder or archive that Helm can load"),
                 );
             }
+        }
+    }
+
+    /// The chart whose archive has that digest (`sha256:…`): what a source says it holds.
+    pub fn archive(&self, digest: &str) -> Option<&Chart> {
+        self.by_digest.get(digest)
+    }
+
+    /// Says that the only chart of `alone` is what an archive with that digest holds.
+    pub fn add_archive(&mut self, digest: String, alone: &Charts) {
+        if let Some(chart) = alone.by_name.values().next() {
+            self.by_digest.insert(digest, chart.clone());
         }
     }
 

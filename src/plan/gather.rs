@@ -9,7 +9,8 @@ use super::charts::Charts;
 use super::render::Doc;
 use crate::base::diag::Diagnostic;
 use crate::chart::Chart;
-use crate::cluster::snapshot::Snapshot;
+use crate::cluster::object::ObjectKey;
+use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::{StoredRelease, is_storage, stored};
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::Settings;
@@ -126,8 +127,19 @@ pub fn subject_of(
         // The controller stops there: what is stored is the best that can be rendered.
         Composed::Error(_) => stored.first().and_then(|r| r.config().cloned()).unwrap_or(Json::Null),
     };
-    let wanted = flux::chart_identity(hr, facts);
-    let chart = chart_of(&stored, charts, wanted.as_ref(), &mut missing);
+    let wanted = flux::chart_identity(hr, facts, settings).chart();
+    let (kind, source_namespace, source_name) = hr.source();
+    let source =
+        ObjectKey { group: "source.toolkit.fluxcd.io".into(), kind, namespace: source_namespace, name: source_name };
+    let artifact = facts.get(&source).present();
+    let artifact = artifact.and_then(|o| charts.archive(o.text("/status/artifact/digest")).cloned());
+    let artifact = artifact.map(|mut chart| {
+        if let Some(wanted) = wanted.as_ref().filter(|_| source.kind != "HelmChart") {
+            chart.meta.insert("version".into(), wanted.version.clone().into());
+        }
+        chart
+    });
+    let chart = artifact.or_else(|| chart_of(&stored, charts, wanted.as_ref(), &mut missing));
     let moves = moves(&decision, &forced);
     Subject {
         release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
