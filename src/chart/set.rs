@@ -37,7 +37,7 @@ pub fn parse(
     loop {
         match parser.key(into, 0)? {
             More::Yes => {}
-            More::No => return Ok(()),
+            More::No | More::End => return Ok(()),
         }
     }
 }
@@ -58,6 +58,8 @@ pub fn typed(text: &str) -> Value {
 enum More {
     Yes,
     No,
+    /// The text ended where a name or an index was to come: what was begun is dropped.
+    End,
 }
 
 struct Parser<'v> {
@@ -99,10 +101,10 @@ impl Parser<'_> {
         let stops: &[char] = if self.mode == Mode::Literal { &['=', '[', '.'] } else { &['=', '[', ',', '.'] };
         let (name, stop) = self.until(stops);
         match stop {
-            None if name.is_empty() => Ok(More::No),
+            None if name.is_empty() => Ok(More::End),
             None => Err(format!("key {name:?} has no value")),
             Some('[') => {
-                let index = self.index()?;
+                let Some(index) = self.index()? else { return Ok(More::End) };
                 let old = map.get(name.as_bytes());
                 let list = match old.as_ref().map(Value::repr) {
                     None => Vec::new(),
@@ -114,7 +116,9 @@ impl Parser<'_> {
                 Ok(more)
             }
             Some('=') => {
+                let ends = self.at >= self.rest.len();
                 let (value, more) = self.assigned()?;
+                let more = if ends { More::End } else { more };
                 if name.is_empty() && self.mode != Mode::Literal {
                     return Ok(more);
                 }
@@ -133,10 +137,10 @@ impl Parser<'_> {
                     Some(_) => return Err(conversion(old.as_ref(), "map[string]interface {}")),
                 };
                 let more = self.key(&inner, depth + 1)?;
-                if inner.is_empty() && old.is_none() && more == More::No {
+                if inner.is_empty() && more != More::End {
                     return Err(format!("key map {name:?} has no value"));
                 }
-                if !inner.is_empty() {
+                if !inner.is_empty() && !name.is_empty() {
                     map.insert(name.as_str(), Value::new(Repr::Map(inner)));
                 }
                 Ok(more)
@@ -144,10 +148,11 @@ impl Parser<'_> {
         }
     }
 
-    fn index(&mut self) -> Result<usize, String> {
+    /// The index behind `[`; none if the text ends in it.
+    fn index(&mut self) -> Result<Option<usize>, String> {
         let (text, stop) = self.until(&[']']);
         if stop.is_none() {
-            return Err("error parsing index: EOF".into());
+            return Ok(None);
         }
         let index: i64 =
             text.parse().map_err(|_| format!("error parsing index: strconv.Atoi: parsing {text:?}: invalid syntax"))?;
@@ -156,7 +161,7 @@ impl Parser<'_> {
             Ok(index) if index > MAX_INDEX => Err(format!(
                 "error parsing index: index of {index} is greater than maximum supported index of {MAX_INDEX}"
             )),
-            Ok(index) => Ok(index),
+            Ok(index) => Ok(Some(index)),
         }
     }
 
@@ -176,7 +181,7 @@ impl Parser<'_> {
             None => return Ok((list, More::No)),
             Some('=') => self.assigned()?,
             Some('[') => {
-                let next = self.index()?;
+                let Some(next) = self.index()? else { return Ok((list, More::End)) };
                 let inner = match old.as_ref().map(Value::repr) {
                     None | Some(Repr::Nil) => Vec::new(),
                     Some(Repr::List(list)) => list.items.clone(),

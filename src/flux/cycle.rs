@@ -662,7 +662,7 @@ impl Run<'_> {
         {
             *older = rewritten(older, stored, "", self.settings);
         }
-        history.insert(0, snapshot_of(newest, action, oci, self.settings));
+        history.insert(0, snapshot_of(newest, action, oci, self.settings, true));
         self.hr.set_history(history);
     }
 
@@ -741,7 +741,7 @@ impl Run<'_> {
         }
         let target = history.iter().find(|s| matches!(s.text("status"), "superseded" | "deployed"));
         let oci = target.map(|s| s.text("ociDigest").to_owned()).unwrap_or_default();
-        history.insert(0, snapshot_of(newest, action, &oci, self.settings));
+        history.insert(0, snapshot_of(newest, action, &oci, self.settings, false));
         self.hr.set_history(history);
     }
 

@@ -69,13 +69,28 @@ pub fn config_matches(stored: &str, values: &Json) -> bool {
 
 /// Whether a stored digest is that of this stored release (`F-121`, `F-291`, `F-373`).
 pub fn release_matches(stored: &str, release: &StoredRelease, oci: &str, controller: ControllerVersion) -> bool {
-    let text = go_ordered(&observation(release, oci, controller)) + "\n";
+    let text = go_ordered(&observation(release, oci, controller, false)) + "\n";
     like(stored, text.as_bytes()).is_some_and(|digest| digest == stored)
 }
 
-/// `history[].digest` of a stored release.
-pub fn release_digest(release: &StoredRelease, oci: &str, settings: &Settings) -> String {
-    settings.digest.digest((go_ordered(&observation(release, oci, settings.controller)) + "\n").as_bytes())
+/// `history[].digest` of a stored release. `exact` says that it has not been through storage yet: integers that came
+/// from a target path are still exact (`F-143`).
+pub fn release_digest(release: &StoredRelease, oci: &str, settings: &Settings, exact: bool) -> String {
+    let text = go_ordered(&observation(release, oci, settings.controller, exact)) + "\n";
+    settings.digest.digest(text.as_bytes())
+}
+
+/// Numbers as they come out of storage: all are doubles.
+pub(super) fn doubles(json: Json, depth: usize) -> Json {
+    if depth > crate::value::MAX_DEPTH {
+        return json;
+    }
+    match json {
+        Json::Number(n) => n.as_f64().and_then(serde_json::Number::from_f64).map_or(Json::Number(n), Json::Number),
+        Json::Array(list) => Json::Array(list.into_iter().map(|item| doubles(item, depth + 1)).collect()),
+        Json::Object(map) => Json::Object(map.into_iter().map(|(k, v)| (k, doubles(v, depth + 1))).collect()),
+        other => other,
+    }
 }
 
 /// Whether a digest has the form of one.
@@ -177,7 +192,7 @@ fn go_ordered(value: &Ordered) -> String {
 }
 
 /// The observation of a release that its digest covers (`F-121`).
-fn observation(release: &StoredRelease, oci: &str, controller: ControllerVersion) -> Ordered {
+fn observation(release: &StoredRelease, oci: &str, controller: ControllerVersion, exact: bool) -> Ordered {
     let json = &*release.json;
     let old = controller < ControllerVersion(1, 5, 0);
     let plain = |field: &str| Ordered::Plain(json.get(field).cloned().unwrap_or(Json::Null));
@@ -188,6 +203,7 @@ fn observation(release: &StoredRelease, oci: &str, controller: ControllerVersion
         ("chartMetadata".to_owned(), metadata(json.pointer("/chart/metadata"))),
     ];
     let config = json.get("config").filter(|c| !is_empty(c)).cloned().unwrap_or(Json::Null);
+    let config = if exact { config } else { doubles(config, 0) };
     fields.push(("config".into(), Ordered::Plain(config)));
     fields.push(("manifest".into(), Ordered::Plain(json.get("manifest").cloned().unwrap_or_else(|| "".into()))));
     let hooks: Vec<Ordered> = json

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
-use super::digest::{common_metadata, config_digest, post_renderers, release_digest};
+use super::digest::{common_metadata, config_digest, doubles, post_renderers, release_digest};
 use super::model::{HelmRelease, Snapshot};
 use super::settings::{ControllerVersion, Settings};
 use crate::cluster::storage::StoredRelease;
@@ -140,13 +140,22 @@ impl HelmRelease {
 }
 
 /// The entry of the history that tells of a stored revision (`F-156`).
-pub(super) fn snapshot_of(stored: &StoredRelease, action: &str, oci: &str, settings: &Settings) -> Snapshot {
-    let empty = json!({});
+///
+/// `exact` says that it has just been made and not been through storage (`F-143`).
+pub(super) fn snapshot_of(
+    stored: &StoredRelease,
+    action: &str,
+    oci: &str,
+    settings: &Settings,
+    exact: bool,
+) -> Snapshot {
+    let config = stored.config().cloned().unwrap_or_else(|| json!({}));
+    let config = if exact { config } else { doubles(config, 0) };
     let mut entry = json!({
         "name": stored.name, "namespace": stored.namespace, "version": stored.version, "status": stored.status,
         "chartName": stored.chart_metadata("name"), "chartVersion": stored.chart_metadata("version"),
-        "configDigest": config_digest(stored.config().unwrap_or(&empty), settings.digest),
-        "digest": release_digest(stored, oci, settings),
+        "configDigest": config_digest(&config, settings.digest),
+        "digest": release_digest(stored, oci, settings, exact),
     });
     let mut set = |field: &str, value: &str| {
         if let (false, Some(map)) = (value.is_empty(), entry.as_object_mut()) {
@@ -164,7 +173,7 @@ pub(super) fn snapshot_of(stored: &StoredRelease, action: &str, oci: &str, setti
 
 /// An entry of the history, rewritten after its revision changed; digest of the artifact and tests stay (`F-159`).
 pub(super) fn rewritten(old: &Snapshot, stored: &StoredRelease, action: &str, settings: &Settings) -> Snapshot {
-    let mut new = snapshot_of(stored, action, old.text("ociDigest"), settings);
+    let mut new = snapshot_of(stored, action, old.text("ociDigest"), settings, false);
     if let (Some(hooks), Some(map)) = (old.json.get("testHooks"), new.json.as_object_mut()) {
         map.insert("testHooks".into(), hooks.clone());
     }

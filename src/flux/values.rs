@@ -4,6 +4,7 @@
 //! path may reach the inline values too (`F-52`).
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use data_encoding::BASE64;
 use serde_json::Value as Json;
@@ -15,7 +16,7 @@ use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::codec::json::{value_from_json_floats, value_to_json};
 use crate::codec::yaml;
-use crate::value::{Map, MapType, Repr, Text, Value};
+use crate::value::{List, Map, MapType, Repr, Text, Value};
 
 /// What composition gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +59,11 @@ pub fn compose(hr: &HelmRelease, facts: &dyn Facts) -> Composed {
             }
         } else {
             acc = merge(&acc, &inline, 0);
-            if let Err(cause) = write(&acc, &source.target, &data, source.literal) {
+            let mut before = Vec::new();
+            lists(&acc, &mut Vec::new(), &mut before, 0);
+            let written = write(&acc, &source.target, &data, source.literal);
+            share(&before, &acc, &inline);
+            if let Err(cause) = written {
                 return Composed::Error(source.failed(&cause));
             }
         }
@@ -185,6 +190,54 @@ fn merge(a: &Map, b: &Map, depth: usize) -> Map {
     Map::new(entries, MapType::Any)
 }
 
+/// The lists of a tree, with the way to each; lists in lists belong to the outermost.
+fn lists(map: &Map, way: &mut Vec<Text>, found: &mut Vec<(Vec<Text>, Rc<List>)>, depth: usize) {
+    if depth > crate::value::MAX_DEPTH {
+        return;
+    }
+    for (key, value) in map.entries().iter() {
+        way.push(key.clone());
+        match value.repr() {
+            Repr::List(list) => found.push((way.clone(), list.clone())),
+            Repr::Map(inner) => lists(inner, way, found, depth + 1),
+            _ => {}
+        }
+        way.pop();
+    }
+}
+
+/// An element that was overwritten is so wherever the list is shared; a list that grew is a new one (`F-52`).
+fn share(before: &[(Vec<Text>, Rc<List>)], acc: &Map, inline: &Map) {
+    for (way, old) in before {
+        let mut here = Some(Value::new(Repr::Map(acc.clone())));
+        for key in way {
+            here = here.and_then(|v| v.as_map().and_then(|m| m.get(key.bytes())));
+        }
+        let Some(new) = here else { continue };
+        if let Repr::List(list) = new.repr()
+            && !Rc::ptr_eq(list, old)
+            && list.items.len() == old.items.len()
+        {
+            replace(inline, old, &new, 0);
+        }
+    }
+}
+
+/// Puts `new` wherever `old` is.
+fn replace(map: &Map, old: &Rc<List>, new: &Value, depth: usize) {
+    if depth > crate::value::MAX_DEPTH {
+        return;
+    }
+    let entries = map.entries().clone();
+    for (key, value) in entries {
+        match value.repr() {
+            Repr::List(list) if Rc::ptr_eq(list, old) => map.insert(key, new.clone()),
+            Repr::Map(inner) => replace(inner, old, new, depth + 1),
+            _ => {}
+        }
+    }
+}
+
 /// Writes data at a target path (`F-47`, `F-48`).
 fn write(into: &Map, path: &str, data: &[u8], literal: bool) -> Result<(), String> {
     let text = String::from_utf8_lossy(data).into_owned();
@@ -209,7 +262,6 @@ mod tests {
     use crate::cluster::object::Object;
     use crate::cluster::snapshot::Snapshot;
     use serde_json::json;
-    use std::rc::Rc;
 
     fn composed(inline: Json, refs: &[(&str, &str)]) -> Json {
         let mut facts = Snapshot::default();
@@ -250,6 +302,19 @@ mod tests {
         );
         let twice = composed(json!({"a": {"b": "inline", "c": "inline"}}), &[("a.b", "ref1"), ("a.c", "ref2")]);
         assert_eq!(twice, json!({"a": {"b": "ref1", "c": "inline"}}));
+        let list = |refs: &[(&str, &str)]| composed(json!({"l": ["i0", "i1"]}), refs)["l"].clone();
+        assert_eq!(list(&[("l[0]", "ref")]), json!(["ref", "i1"]));
+        assert_eq!(list(&[("l[0]", "r0"), ("l[1]", "r1")]), json!(["r0", "r1"]));
+        assert_eq!(composed(json!({"l": ["i0"]}), &[("l[1]", "ref")]), json!({"l": ["i0"]}));
+        let nested = |refs: &[(&str, &str)]| composed(json!({"n": {"l": ["i0", "i1"]}}), refs)["n"]["l"].clone();
+        assert_eq!(nested(&[("n.l[3]", "g"), ("n.l[0]", "s")]), json!(["s", "i1", null, "g"]));
+        assert_eq!(nested(&[("n.l[0]", "s"), ("n.l[3]", "g")]), json!(["s", "i1"]));
+        let maps = composed(json!({"l": [{"a": "i"}]}), &[("l[0].a", "ref")]);
+        assert_eq!(maps, json!({"l": [{"a": "ref"}]}));
+        let root = composed(json!({"l": ["i0", "i1"]}), &[("", "l: [r0, r1, r2]"), ("l[0]", "ref")]);
+        assert_eq!(root, json!({"l": ["ref", "i1"]}));
+        let two = composed(json!({"a": {"x": "i"}, "b": {"x": "i"}}), &[("a.x", "r1"), ("b.x", "r2")]);
+        assert_eq!(two, json!({"a": {"x": "r1"}, "b": {"x": "i"}}));
     }
 
     #[test]
