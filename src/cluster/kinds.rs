@@ -191,3 +191,46 @@ pub const BUILTINS: &[Builtin] = &[
         sub_kinds: &[],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::discovery::Discovery;
+    use serde_json::Value as Json;
+    use std::collections::BTreeMap;
+
+    /// Kind, plural, scope, readability of every resource, and every sub-resource kind, as the API server listed them.
+    #[test]
+    fn the_table_is_what_the_api_server_serves() {
+        let document: Json = serde_json::from_str(include_str!("../../fixtures/live/discovery.json")).unwrap();
+        // The recorded cluster also serves what Flux's definitions add.
+        let own = |list: &&Json| !list["groupVersion"].as_str().unwrap().contains(".fluxcd.io/");
+        let lists: Vec<&Json> = document["resources"].as_array().unwrap().iter().filter(own).collect();
+        let mut recorded: BTreeMap<String, BTreeMap<String, (String, bool, bool)>> = BTreeMap::new();
+        for list in &lists {
+            let group = recorded.entry(list["groupVersion"].as_str().unwrap().to_owned()).or_default();
+            for entry in list["resources"].as_array().unwrap() {
+                let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+                if !text("name").contains('/') {
+                    let readable = entry["verbs"].as_array().unwrap().iter().any(|v| v == "get");
+                    group.insert(text("kind"), (text("name"), entry["namespaced"] == true, readable));
+                }
+            }
+        }
+        let table: BTreeMap<String, BTreeMap<String, (String, bool, bool)>> = BUILTINS
+            .iter()
+            .map(|b| {
+                let rows = b.resources.iter().map(|&(k, p, n, r)| (k.to_owned(), (p.to_owned(), n, r)));
+                (b.group_version.to_owned(), rows.collect())
+            })
+            .collect();
+        assert_eq!(table, recorded);
+
+        let mut listed = Discovery::default();
+        listed.clear();
+        for list in lists {
+            listed.add_list(list);
+        }
+        assert_eq!(Discovery::default().api_versions(), listed.api_versions(), "sub-resource kinds differ");
+    }
+}

@@ -219,3 +219,69 @@ fn annotate(value: Value, at: OriginId, origins: &Origins) -> Value {
     };
     value.located(at, origins)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::import::import;
+    use crate::cluster::snapshot::Snapshot;
+    use crate::codec::json::value_to_json;
+    use crate::value::number::IntType;
+
+    fn recorded() -> Snapshot {
+        let bytes = include_bytes!("../../fixtures/lookup/snapshot.json").to_vec();
+        let (snapshot, problems) = import(&[("snapshot.json".to_owned(), bytes)]);
+        assert_eq!(problems, []);
+        snapshot
+    }
+
+    fn key(parts: &Json) -> LookupKey {
+        let part = |i: usize| Rc::from(parts[i].as_str().unwrap());
+        LookupKey { api_version: part(0), kind: part(1), namespace: part(2), name: part(3) }
+    }
+
+    /// What five versions of Helm were told by one API server; they agree on every case.
+    #[test]
+    fn l1_to_l10_lookups_answer_and_fail_as_recorded() {
+        let snapshot = recorded();
+        let cases: Vec<Json> = serde_json::from_str(include_str!("../../fixtures/lookup/cases.json")).unwrap();
+        assert_eq!(cases.len(), 35);
+        for tracking in [true, false] {
+            for case in &cases {
+                let answer = lookup(&snapshot, &key(&case["lookup"]), &Origins::new(tracking));
+                match (answer, case.get("answer"), case.get("error")) {
+                    (Ok(answer), Some(expected), None) => {
+                        assert_eq!(value_to_json(&answer.value), *expected, "{case}");
+                    }
+                    (Err(error), None, Some(expected)) => assert_eq!(error, expected.as_str().unwrap(), "{case}"),
+                    (answer, ..) => panic!("{case}: {:?}", answer.map(|a| value_to_json(&a.value))),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whole_numbers_of_objects_are_integers_and_others_floats() {
+        let origins = Origins::new(false);
+        let key = key(&serde_json::json!(["apps/v1", "Deployment", "default", "d1"]));
+        let value = lookup(&recorded(), &key, &origins).unwrap().value;
+        let spec = value.as_map().unwrap().get(b"spec").unwrap();
+        let field = |name: &[u8]| spec.as_map().unwrap().get(name).unwrap();
+        assert!(matches!(field(b"replicas").repr(), Repr::Int(2, IntType::Int64)));
+        assert!(matches!(field(b"big").repr(), Repr::Int(12_345_678_901, IntType::Int64)));
+        assert!(matches!(field(b"ratio").repr(), Repr::Float(_)));
+    }
+
+    #[test]
+    fn every_node_of_an_answer_knows_its_field() {
+        let origins = Origins::new(true);
+        let key = key(&serde_json::json!(["v1", "Secret", "", ""]));
+        let value = lookup(&recorded(), &key, &origins).unwrap().value;
+        let items = value.as_map().unwrap().get(b"items").unwrap();
+        let Repr::List(list) = items.repr() else { panic!("items are no list") };
+        let metadata = list.items[1].as_map().unwrap().get(b"metadata").unwrap();
+        let name = metadata.as_map().unwrap().get(b"name").unwrap();
+        let Some(Origin::Lookup { key: at, path }) = origins.get(name.at) else { panic!("not located in the lookup") };
+        assert_eq!((&*at, &*path), (&key, ".items[1].metadata.name"));
+    }
+}
