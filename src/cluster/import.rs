@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 
 use super::discovery::{KubeVersion, Resource};
 use super::object::{Object, Source, group_of};
+use super::read::{self, Read};
 use super::snapshot::{Forbidden, Snapshot};
 use crate::base::diag::Diagnostic;
-use crate::codec::yaml;
 
 /// Reads files, in whatever order they come; the result does not depend on it.
 pub fn import(files: &[(String, Vec<u8>)]) -> (Snapshot, Vec<Diagnostic>) {
@@ -34,35 +34,16 @@ struct Importer {
 impl Importer {
     fn file(&mut self, name: &str, bytes: &[u8]) {
         let file: Rc<str> = name.into();
-        let start = bytes.iter().position(|b| !b.is_ascii_whitespace());
-        if start.is_some_and(|i| bytes[i] == b'{') {
-            match serde_json::from_slice::<Json>(bytes) {
-                Ok(json) => return self.document(json, Source { file, line: 1 }),
-                Err(error) if error.is_eof() => return self.problems.push(truncated(name, error.line() as u32)),
-                // YAML's flow style starts with a brace too.
-                Err(_) => {}
-            }
-        }
-        match yaml::parse_all(bytes) {
-            Ok(documents) => {
-                for document in documents {
-                    let root = document.root();
-                    let line = root.span().start.line;
-                    match yaml::to_json(root) {
-                        Ok(json) => self.document(json, Source { file: file.clone(), line }),
-                        Err(text) => self.problems.push(
-                            Diagnostic::error(text)
-                                .at(name, line)
-                                .remedy("give this object again as kubectl prints it"),
-                        ),
-                    }
-                }
-            }
-            Err(error) => self.problems.push(unreadable(name, bytes, &error)),
+        let (documents, problems) = read::documents(name, bytes);
+        self.snapshot.coverage.lossy |= !problems.is_empty();
+        self.problems.extend(problems);
+        for Read { json, line, items } in documents {
+            self.document(json, Source { file: file.clone(), line }, &items);
         }
     }
 
-    fn document(&mut self, json: Json, source: Source) {
+    /// Takes one document; `lines` are those on which the items of a list start, where known.
+    fn document(&mut self, json: Json, source: Source, lines: &[u32]) {
         let text = |pointer: &str| json.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
         match (text("/apiVersion"), text("/kind")) {
             ("reconcile-planner/v1", "Coverage") => return self.coverage(&json),
@@ -86,7 +67,7 @@ impl Importer {
             let item_api = text("/apiVersion").to_owned();
             let Json::Object(mut map) = json else { return };
             let Some(Json::Array(items)) = map.remove("items") else { return };
-            for mut item in items {
+            for (i, mut item) in items.into_iter().enumerate() {
                 // Items of typed lists may leave out what the list says.
                 if let Json::Object(fields) = &mut item
                     && !item_kind.is_empty()
@@ -94,7 +75,8 @@ impl Importer {
                     fields.entry("kind").or_insert_with(|| item_kind.clone().into());
                     fields.entry("apiVersion").or_insert_with(|| item_api.clone().into());
                 }
-                self.document(item, source.clone());
+                let line = lines.get(i).copied().unwrap_or(source.line);
+                self.document(item, Source { line, ..source.clone() }, &[]);
             }
             return;
         }
@@ -255,23 +237,6 @@ impl Importer {
     }
 }
 
-fn truncated(name: &str, line: u32) -> Diagnostic {
-    Diagnostic::error("the file ends in the middle of an object")
-        .at(name, line)
-        .remedy("collect it again: the copy is cut off")
-}
-
-fn unreadable(name: &str, bytes: &[u8], error: &yaml::YamlError) -> Diagnostic {
-    let lines = bytes.iter().filter(|b| **b == b'\n').count() as u32;
-    let line = error.line.unwrap_or(1);
-    if line > lines {
-        return truncated(name, line);
-    }
-    Diagnostic::error(error.text.clone())
-        .at(name, line)
-        .remedy("this is no YAML or JSON as kubectl prints it; collect it again")
-}
-
 /// The plural of a kind that nothing declares.
 pub fn guess_plural(kind: &str) -> String {
     let lower = kind.to_lowercase();
@@ -289,4 +254,150 @@ pub fn guess_plural(kind: &str) -> String {
 /// Whether objects of this kind define kinds.
 pub fn is_crd(api_version: &str, kind: &str) -> bool {
     group_of(api_version) == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(files: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
+        files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn config_map(name: &str, version: u32, value: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: d\n  resourceVersion: \"{version}\"\n\
+             data:\n  a: {value}\n"
+        )
+    }
+
+    /// Each object as `key file:line`, each problem as `file:line`.
+    fn seen(input: &[(String, Vec<u8>)]) -> (Vec<String>, Vec<String>) {
+        let (snapshot, problems) = import(input);
+        let objects = snapshot.objects().map(|o| format!("{} {}:{}", o.key, o.source.file, o.source.line));
+        let problems = problems.iter().map(|p| {
+            assert!(p.remedy.is_some(), "{p}");
+            format!("{}:{}", p.file.as_deref().unwrap_or_default(), p.line.unwrap_or(0))
+        });
+        (objects.collect(), problems.collect())
+    }
+
+    #[test]
+    fn what_is_broken_is_named_and_everything_else_is_read() {
+        let (a, b) = (config_map("a", 1, "x"), config_map("b", 1, "x"));
+        let json = |name: &str| {
+            format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}","namespace":"d"}}}}"#)
+        };
+        let a_item = "apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a, namespace: d}";
+        type Row<'a> = (&'a str, String, &'a [&'a str], &'a [&'a str]);
+        let rows: &[Row<'_>] = &[
+            (
+                "a broken document between whole ones",
+                format!("{a}---\nfoo: [1\nbar: }}\n---\n{b}"),
+                &["ConfigMap d/a f:1", "ConfigMap d/b f:13"],
+                &["f:11"],
+            ),
+            ("a last document that is cut off", format!("{a}---\n{b}  b: \"x"), &["ConfigMap d/a f:1"], &["f:18"]),
+            ("a cut off JSON file", format!("{}\n{{\"kind\": \"Conf", json("a")), &["ConfigMap d/a f:1"], &["f:2"]),
+            (
+                "JSON objects one after the other",
+                format!("{}\n{}\n", json("a"), json("b")),
+                &["ConfigMap d/a f:1", "ConfigMap d/b f:2"],
+                &[],
+            ),
+            ("garbage after a JSON object", format!("{}\n{{\"a\" 1}}\n", json("a")), &["ConfigMap d/a f:1"], &["f:2"]),
+            (
+                "an array of objects",
+                format!("[{},\n{}]", json("a"), json("b")),
+                &["ConfigMap d/a f:1", "ConfigMap d/b f:2"],
+                &[],
+            ),
+            (
+                "an item without kind in a YAML list",
+                format!("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  metadata: {{name: x}}\n- {a_item}\n"),
+                &["ConfigMap d/a f:6"],
+                &["f:4"],
+            ),
+            (
+                "items of a JSON list",
+                format!(
+                    "{{\"apiVersion\":\"v1\",\n\"kind\":\"List\",\"metadata\":{{\"items\":[1,\n2]}},\n\"items\":[\n{},\n{}\n]}}",
+                    json("a"),
+                    json("b")
+                ),
+                &["ConfigMap d/a f:5", "ConfigMap d/b f:6"],
+                &[],
+            ),
+            ("nothing", String::new(), &[], &[]),
+        ];
+        for (name, text, objects, problems) in rows {
+            let (found, named) = seen(&files(&[("f", text)]));
+            assert_eq!((found, named), (owned(objects), owned(problems)), "{name}");
+        }
+    }
+
+    #[test]
+    fn cut_and_garbled_files_are_read_without_panic() {
+        let list = r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a\"]","namespace":"d"}},[],"x",{}]}"#;
+        let text = format!("{list}\n---\n{}---\n- [a, {{b: *c}}]\n", config_map("a", 1, "\u{e4}\n"));
+        let texts = [text.as_str(), &text[list.len() + 1..], &format!("[{list},{list}]")];
+        for text in texts {
+            let bytes = text.as_bytes();
+            for at in 0..bytes.len() {
+                let mut garbled = bytes.to_vec();
+                for byte in *b"\"[]{}\\\n\0,-\xff" {
+                    garbled[at] = byte;
+                    let (snapshot, problems) = import(&[("f".to_owned(), garbled.clone())]);
+                    assert!(snapshot.len() <= 2 && problems.iter().all(|p| p.line.is_some()));
+                }
+                import(&[("f".to_owned(), bytes[..at].to_vec())]);
+            }
+        }
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|t| (*t).to_owned()).collect()
+    }
+
+    #[test]
+    fn items_of_typed_lists_take_their_kind_from_the_list() {
+        let list = "apiVersion: v1\nkind: SecretList\nitems:\n- metadata: {name: a, namespace: d}\n";
+        assert_eq!(seen(&files(&[("f", list)])), (owned(&["Secret d/a f:4"]), vec![]));
+    }
+
+    #[test]
+    fn of_two_copies_the_newer_one_counts_in_any_order() {
+        let (old, new) = (config_map("a", 9, "x"), config_map("a", 10, "y"));
+        let mut input = files(&[("1", &new), ("2", &old), ("3", &config_map("b", 1, "z"))]);
+        let expected = (owned(&["ConfigMap d/a 1:1", "ConfigMap d/b 3:1"]), vec![]);
+        assert_eq!(seen(&input), expected);
+        input.reverse();
+        assert_eq!(seen(&input), expected);
+        let same = files(&[("1", &old), ("2", &old)]);
+        assert_eq!(seen(&same), (owned(&["ConfigMap d/a 1:1"]), vec![]), "identical copies are one");
+        let tie = files(&[("2", &config_map("a", 9, "other")), ("1", &old)]);
+        assert_eq!(seen(&tie), (owned(&["ConfigMap d/a 1:1"]), owned(&["2:1"])), "a tie is told");
+    }
+
+    #[test]
+    fn a_file_that_lost_something_makes_absence_uncertain_where_it_is_only_assumed() {
+        use super::super::snapshot::Facts;
+        use crate::base::Known;
+        let missing = |text: &str| {
+            let (snapshot, _) = import(&files(&[("f", text)]));
+            let key = super::super::object::ObjectKey {
+                group: String::new(),
+                kind: "ConfigMap".into(),
+                namespace: "d".into(),
+                name: "missing".into(),
+            };
+            snapshot.get(&key)
+        };
+        let whole = config_map("a", 1, "x");
+        let broken = format!("{whole}---\na: [\n");
+        let declared = format!("apiVersion: reconcile-planner/v1\nkind: Coverage\ncomplete: true\n---\n{broken}");
+        assert!(matches!(missing(&whole), Known::Absent));
+        assert!(matches!(missing(&broken), Known::Uncollected));
+        assert!(matches!(missing(&declared), Known::Absent), "what was declared stands");
+    }
 }

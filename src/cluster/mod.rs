@@ -7,6 +7,7 @@ pub mod kinds;
 pub mod lookup;
 pub mod object;
 pub mod overlay;
+mod read;
 pub mod snapshot;
 pub mod storage;
 pub mod world;

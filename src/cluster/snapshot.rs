@@ -42,6 +42,8 @@ pub struct Forbidden {
 /// What was collected, as far as it was declared.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
+    /// Some of the input could not be read: that objects were seen somewhere does not tell that all were.
+    pub lossy: bool,
     /// Everything: what is not there does not exist.
     pub complete: bool,
     /// Namespaces of which everything was collected.
@@ -123,7 +125,8 @@ impl Snapshot {
     /// Whether the absence of objects of this kind in this namespace (`None`: in all) is certain.
     ///
     /// Without a declaration, a kind counts as collected where objects of it were seen: in the namespace asked for, or,
-    /// for all namespaces, in more than one. Kinds that are not served have no objects.
+    /// for all namespaces, in more than one; but nowhere if some of the input was lost. Kinds that are not served have no
+    /// objects.
     fn collected(&self, group: &str, kind: &str, namespace: Option<&str>) -> bool {
         if self.coverage.complete || self.discovery.namespaced(group, kind).is_none() {
             return true;
@@ -133,7 +136,7 @@ impl Snapshot {
             self.coverage.namespaces.contains(ns)
                 || self.coverage.kinds.get(&id).is_some_and(|all| all.contains("*") || all.contains(ns))
         };
-        let seen = self.seen.get(&id);
+        let seen = self.seen.get(&id).filter(|_| !self.coverage.lossy);
         match namespace {
             Some(ns) => declared(ns) || seen.is_some_and(|seen| seen.contains(ns) || seen.len() > 1),
             None => {
