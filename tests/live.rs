@@ -22,7 +22,7 @@ use helm_render_predictor::diff;
 use helm_render_predictor::flux::cycle::{Cycle, Requeue};
 use helm_render_predictor::flux::postrender::parse_manifest;
 use helm_render_predictor::flux::settings::Settings;
-use helm_render_predictor::flux::{Action, HelmRelease};
+use helm_render_predictor::flux::{Action, HelmRelease, Outcome};
 use helm_render_predictor::plan::charts::Charts;
 use helm_render_predictor::plan::settle::{Fate, Settled, Verdict, Written, retried, settle, woken, woken_by_source};
 use helm_render_predictor::report::contract::ReleaseRef;
@@ -264,7 +264,7 @@ impl Episode {
         settled.written.extend(more.written);
         settled.runs.extend(more.runs);
         match what {
-            What::Revisions => self.compare(step, &settled.written, &cluster, &before, &after),
+            What::Revisions => self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after),
             What::Status => {
                 // How often something is retried within a step is a matter of time.
                 let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
@@ -287,6 +287,7 @@ impl Episode {
         &self,
         step: &Json,
         written: &[Written],
+        runs: &[(ReleaseRef, Cycle)],
         cluster: &Snapshot,
         before: &Snapshot,
         after: &Snapshot,
@@ -325,10 +326,22 @@ impl Episode {
         predicted.retain(|secret, _| {
             recorded.contains(secret) || cluster.objects().any(|o| storage::is_storage(o) && o.key.name == *secret)
         });
+        // What is drawn at random has "unknown" as the right answer (F-44b, F-374).
+        let mut unknown: BTreeSet<String> = BTreeSet::new();
+        for (release, cycle) in runs {
+            if let Outcome::Unknown { missing } = &cycle.decision.outcome
+                && missing.iter().any(|m| m.contains("random"))
+            {
+                skipped(format!("drawn at random, unknown is right: {release}"));
+                unknown.insert(release.name.clone());
+            }
+        }
+        predicted.retain(|secret, _| !unknown.contains(helm_name(secret)));
+        recorded.retain(|secret| !unknown.contains(helm_name(secret)));
         // Releases that never come to rest: how many revisions a step sees is a matter of time.
         let endless = |name: &str| {
             let of = |all: &mut dyn Iterator<Item = &String>| all.filter(|s| helm_name(s) == name).count();
-            of(&mut predicted.keys()) > 3 && of(&mut recorded.iter()) > 1
+            of(&mut predicted.keys()) > 3 && of(&mut recorded.iter()) > 0
         };
         let restless: BTreeSet<String> =
             recorded.iter().map(|s| helm_name(s).to_owned()).filter(|name| endless(name)).collect();

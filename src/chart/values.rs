@@ -7,7 +7,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::load::Chart;
 use crate::base::version::{HelmVersion, Quirk};
-use crate::codec::json::value_from_json_floats;
+use crate::codec::json::{value_from_json, value_from_json_floats};
 use crate::codec::yaml;
 use crate::value::origin::{Layer, Origin};
 use crate::value::{List, Map, MapType, OriginId, Origins, Repr, Text, Value};
@@ -28,6 +28,12 @@ pub struct Merging<'a> {
 pub fn layered(json: &Json, layer: Layer, origins: &Origins) -> Value {
     let at = origins.intern(Origin::Value { layer, path: "".into() });
     place(value_from_json_floats(json), at, origins)
+}
+
+/// The same where integers are real ones: what a target path wrote (`F-118`). All other numbers have to be doubles.
+pub fn layered_exact(json: &Json, layer: Layer, origins: &Origins) -> Value {
+    let at = origins.intern(Origin::Value { layer, path: "".into() });
+    place(value_from_json(json), at, origins)
 }
 
 fn place(value: Value, at: OriginId, origins: &Origins) -> Value {

@@ -81,6 +81,10 @@ pub fn release_digest(release: &StoredRelease, oci: &str, settings: &Settings, e
 }
 
 /// Numbers as they come out of storage: all are doubles.
+pub fn in_doubles(json: Json) -> Json {
+    doubles(json, 0)
+}
+
 pub(super) fn doubles(json: Json, depth: usize) -> Json {
     if depth > crate::value::MAX_DEPTH {
         return json;

@@ -15,7 +15,7 @@ use crate::chart::set::{self, Mode};
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::codec::json::{value_from_json_floats, value_to_json};
-use crate::codec::yaml;
+use crate::codec::yaml::{self, Kind, Node};
 use crate::value::{List, Map, MapType, Repr, Text, Value};
 
 /// What composition gave.
@@ -53,6 +53,11 @@ pub fn compose(hr: &HelmRelease, facts: &dyn Facts) -> Composed {
             Err(stop) => return stop,
         };
         if source.target.is_empty() {
+            if let Some(key) = drawn(&data) {
+                let what =
+                    format!("which of the keys that read {key:?} in {} wins, drawn at random (F-44b)", source.name);
+                return Composed::Missing { what };
+            }
             match parse(&data) {
                 Ok(map) => acc = merge(&acc, &map, 0),
                 Err(cause) => return Composed::Error(source.failed(&cause)),
@@ -79,7 +84,38 @@ fn inline(hr: &HelmRelease, notes: &mut Vec<String>) -> Map {
         notes.push("F-40: the inline values cannot be read by the controller and count as empty".into());
         return empty();
     }
-    value_from_json_floats(json).as_map().cloned().unwrap_or_else(empty)
+    value_from_json_floats(&folded(json.clone(), 0)).as_map().cloned().unwrap_or_else(empty)
+}
+
+/// Next-line characters in texts fold as line breaks do in quoted YAML (`F-40`).
+fn folded(json: Json, depth: usize) -> Json {
+    if depth > crate::value::MAX_DEPTH {
+        return json;
+    }
+    match json {
+        Json::String(text) if text.contains('\u{85}') => Json::String(fold(&text)),
+        Json::Array(list) => Json::Array(list.into_iter().map(|item| folded(item, depth + 1)).collect()),
+        Json::Object(map) => Json::Object(map.into_iter().map(|(k, v)| (k, folded(v, depth + 1))).collect()),
+        other => other,
+    }
+}
+
+/// One next-line character, with the spaces around it, is a space; of `n` there remain `n - 1` line breaks.
+fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{85}') {
+        out.push_str(rest[..at].trim_end_matches(' '));
+        let run = rest[at..].trim_start_matches([' ', '\u{85}']);
+        let breaks = rest[at..rest.len() - run.len()].matches('\u{85}').count();
+        match breaks {
+            1 => out.push(' '),
+            n => out.extend(std::iter::repeat_n('\n', n - 1)),
+        }
+        rest = run;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Characters at which the controller's reading of inline values fails silently (`F-40`).
@@ -174,6 +210,38 @@ impl Reference {
 fn parse(data: &[u8]) -> Result<Map, String> {
     let value = yaml::helm_unmarshal_into(data, "common.Values")?;
     Ok(value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any)))
+}
+
+/// A key that stands twice in one map, in different types: which one wins is drawn at random (`F-44b`).
+fn drawn(data: &[u8]) -> Option<String> {
+    fn walk(node: Node<'_>, depth: usize) -> Option<String> {
+        if depth > crate::value::MAX_DEPTH {
+            return None;
+        }
+        match node.kind() {
+            Kind::Seq => node.items().find_map(|item| walk(item, depth + 1)),
+            Kind::Map => {
+                let mut seen: BTreeMap<String, (std::mem::Discriminant<Repr>, bool)> = BTreeMap::new();
+                for (key, value) in node.entries() {
+                    if let (Ok(text), Ok(resolved)) = (yaml::key_text(key), yaml::to_value(key)) {
+                        let is_number = matches!(resolved.repr(), Repr::Int(..) | Repr::Float(_));
+                        let float = is_number && key.text().is_some_and(|t| t.contains(['.', 'e', 'E']));
+                        let ty = (std::mem::discriminant(resolved.repr()), float);
+                        if *seen.entry(text.clone()).or_insert(ty) != ty {
+                            return Some(text);
+                        }
+                    }
+                    if let Some(found) = walk(value, depth + 1) {
+                        return Some(found);
+                    }
+                }
+                None
+            }
+            Kind::Scalar(..) | Kind::Alias => None,
+        }
+    }
+    let document = yaml::parse_first(data).ok().flatten()?;
+    walk(document.root(), 0)
 }
 
 /// A new map with `a`'s entries and `b`'s over them (`F-42`); what is on one side only is shared.
@@ -315,6 +383,29 @@ mod tests {
         assert_eq!(root, json!({"l": ["ref", "i1"]}));
         let two = composed(json!({"a": {"x": "i"}, "b": {"x": "i"}}), &[("a.x", "r1"), ("b.x", "r2")]);
         assert_eq!(two, json!({"a": {"x": "r1"}, "b": {"x": "i"}}));
+    }
+
+    #[test]
+    fn f_40_next_line_characters_fold() {
+        for (text, want) in [("a\u{85}b", "a b"), ("a  \u{85} b", "a b"), ("a\u{85} \u{85}b", "a\nb"), ("\u{85}", " ")]
+        {
+            assert_eq!(composed(json!({"k": text}), &[]), json!({"k": want}), "{text:?}");
+        }
+        assert_eq!(composed(json!({"k": "v", "bad": "\u{7f}"}), &[]), json!({}), "all is swallowed");
+    }
+
+    #[test]
+    fn f_44b_keys_of_different_type_with_the_same_text_are_drawn_at_random() {
+        for (data, random) in [
+            ("1: a\n'1': b\n", true),
+            ("x:\n  true: a\n  'true': b\n", true),
+            ("1: a\n1.0: b\n", true),
+            ("yes: a\ntrue: b\n", false),
+            ("010: a\n8: b\n", false),
+            ("a: 1\na: 2\n", false),
+        ] {
+            assert_eq!(drawn(data.as_bytes()).is_some(), random, "{data}");
+        }
     }
 
     #[test]

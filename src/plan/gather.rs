@@ -12,6 +12,7 @@ use crate::chart::Chart;
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::{StoredRelease, is_storage, stored};
+use crate::flux::digest::in_doubles;
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::Settings;
 use crate::flux::{self, Action, Composed, HelmRelease, Outcome, State};
@@ -125,7 +126,7 @@ pub fn subject_of(
             Json::Null
         }
         // The controller stops there: what is stored is the best that can be rendered.
-        Composed::Error(_) => stored.first().and_then(|r| r.config().cloned()).unwrap_or(Json::Null),
+        Composed::Error(_) => stored.first().and_then(|r| r.config().cloned()).map_or(Json::Null, in_doubles),
     };
     let wanted = flux::chart_identity(hr, facts, settings).chart();
     let (kind, source_namespace, source_name) = hr.source();
@@ -167,7 +168,7 @@ fn unmanaged(
     let (stored, problems) = stored(facts, namespace, name);
     diagnostics.extend(problems);
     let newest = stored.first()?;
-    let values = newest.config().cloned().unwrap_or(Json::Null);
+    let values = newest.config().cloned().map_or(Json::Null, in_doubles);
     let release_namespace = newest.namespace.clone();
     let mut missing = Vec::new();
     let chart = chart_of(&stored, charts, None, &mut missing);

@@ -220,7 +220,11 @@ fn execute(
 }
 
 /// The user's values as one map, for callers that have JSON.
+/// Integers stay integers: values that do not come from a controller's composition have to be doubles already.
 pub fn user_values(json: &serde_json::Value, name: &str, origins: &Origins) -> Map {
     let layer = crate::value::origin::Layer::User(name.into());
-    values::layered(json, layer, origins).as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
+    values::layered_exact(json, layer, origins)
+        .as_map()
+        .cloned()
+        .unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
 }
