@@ -174,3 +174,25 @@ fn render_prints_what_helm_printed() {
         assert_eq!(text(&output), want, "Helm {helm}");
     }
 }
+
+#[test]
+fn templates_without_end_are_stopped() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("endless");
+    std::fs::create_dir_all(folder.join("templates")).unwrap();
+    std::fs::write(folder.join("Chart.yaml"), "apiVersion: v2\nname: endless\nversion: 0.1.0\n").unwrap();
+    let cases = [
+        (
+            "{{ include \"r\" . }}{{ define \"r\" }}{{ include \"r\" . }}{{ end }}",
+            "rendering template has a nested reference name: r",
+        ),
+        ("{{ define \"r\" }}{{ template \"r\" . }}{{ end }}{{ template \"r\" . }}", "exceeded maximum template depth"),
+        ("{{ $t := \"{{ tpl .t . }}\" }}{{ tpl $t (dict \"t\" $t) }}", "exceeded maximum template depth"),
+    ];
+    for (template, want) in cases {
+        std::fs::write(folder.join("templates/a.yaml"), format!("a: {template}\n")).unwrap();
+        let output = run(&["render", "x", folder.to_str().unwrap()]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{template}");
+        assert!(error.contains(want), "{want:?} is not in the error ({} bytes) of {template}", error.len());
+    }
+}

@@ -1,6 +1,5 @@
 //! The cluster: snapshots and what was collected, discovery, lookups, edits on top, Helm's storage.
 
-pub mod capabilities;
 pub mod discovery;
 pub mod import;
 pub mod kinds;

@@ -17,11 +17,8 @@ use crate::value::{Hole, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// How often templates may include templates of one name inside each other (Helm's own limit).
 const MAX_INCLUDES: u32 = 1000;
-/// How deep templates may call each other; below what the smallest stack (wasm) holds.
-#[cfg(not(target_arch = "wasm32"))]
-const MAX_CALLS: u32 = 4000;
-#[cfg(target_arch = "wasm32")]
-const MAX_CALLS: u32 = 1200;
+/// How deep templates may call each other, in all; Helm's own limit for one name comes first.
+const MAX_CALLS: u32 = 1_200;
 
 /// How a render differs from Helm's.
 #[derive(Debug, Clone, Default)]
