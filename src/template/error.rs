@@ -50,52 +50,65 @@ impl ExecError {
 
     /// The message with which the chart ended the render, however deep.
     fn abort(&self) -> Option<&str> {
-        match &self.cause {
-            Cause::Abort(message) => Some(message),
-            Cause::Calling(_, _, inner) => inner.abort(),
-            _ => None,
+        let mut error = self;
+        loop {
+            match &error.cause {
+                Cause::Abort(message) => return Some(message),
+                Cause::Calling(_, _, inner) => error = inner,
+                _ => return None,
+            }
         }
     }
 
     /// Go's own form.
     pub fn one_line(&self) -> String {
-        let mut out = format!("template: {}: ", location(&self.place));
-        if let Some(node) = &self.node {
-            let _ = write!(out, "executing {} at <{}>: ", super::lex::quote(&self.template), node);
+        let mut out = String::new();
+        // Chains can be thousands of frames deep: walk them, and write each frame once.
+        let mut error = self;
+        loop {
+            let _ = write!(out, "template: {}: ", location(&error.place));
+            if let Some(node) = &error.node {
+                let _ = write!(out, "executing {} at <{}>: ", super::lex::quote(&error.template), node);
+            }
+            match &error.cause {
+                Cause::Text(text) | Cause::Abort(text) | Cause::Limit(text) => out.push_str(text),
+                Cause::Called(function, text) => {
+                    let _ = write!(out, "error calling {function}: {text}");
+                }
+                Cause::NoTemplate(function, name) => {
+                    let _ = write!(out, "error calling {function}: {}", no_template(name));
+                }
+                Cause::Calling(function, prefix, inner) => {
+                    let _ = write!(out, "error calling {function}: {prefix}");
+                    error = inner;
+                    continue;
+                }
+            }
+            return out;
         }
-        match &self.cause {
-            Cause::Text(text) | Cause::Abort(text) | Cause::Limit(text) => out.push_str(text),
-            Cause::Called(function, text) => {
-                let _ = write!(out, "error calling {function}: {text}");
-            }
-            Cause::NoTemplate(function, name) => {
-                let _ = write!(out, "error calling {function}: {}", no_template(name));
-            }
-            Cause::Calling(function, prefix, inner) => {
-                let _ = write!(out, "error calling {function}: {prefix}{}", inner.one_line());
-            }
-        }
-        out
     }
 
     /// Helm 4's form (`H-47`): a frame per template. It gives up on a chain with anything else in it.
     fn several_lines(&self) -> Option<String> {
-        let node = self.node.as_ref()?;
-        let frame = format!(
-            "{}\n  executing {} at <{}>:\n    ",
-            location(&self.place),
-            super::lex::quote(&self.template),
-            node
-        );
-        match &self.cause {
-            Cause::Text(text) | Cause::Limit(text) => Some(frame + text),
-            Cause::NoTemplate(function, name) => {
-                Some(format!("{frame}error calling {function}:\n{}", no_template(name)))
+        let mut out = String::new();
+        let mut error = self;
+        loop {
+            let node = error.node.as_ref()?;
+            let template = super::lex::quote(&error.template);
+            let _ = write!(out, "{}\n  executing {template} at <{node}>:\n    ", location(&error.place));
+            match &error.cause {
+                Cause::Text(text) | Cause::Limit(text) => out.push_str(text),
+                Cause::NoTemplate(function, name) => {
+                    let _ = write!(out, "error calling {function}:\n{}", no_template(name));
+                }
+                Cause::Calling(function, prefix, inner) if prefix.is_empty() => {
+                    let _ = writeln!(out, "error calling {function}:");
+                    error = inner;
+                    continue;
+                }
+                Cause::Calling(..) | Cause::Called(..) | Cause::Abort(_) => return None,
             }
-            Cause::Calling(function, prefix, inner) if prefix.is_empty() => {
-                Some(format!("{frame}error calling {function}:\n{}", inner.several_lines()?))
-            }
-            Cause::Calling(..) | Cause::Called(..) | Cause::Abort(_) => None,
+            return Some(out);
         }
     }
 }

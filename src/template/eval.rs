@@ -18,7 +18,7 @@ use crate::value::{Hole, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 /// How often templates may include templates of one name inside each other (Helm's own limit).
 const MAX_INCLUDES: u32 = 1000;
 /// How deep templates may call each other, in all; Helm's own limit for one name comes first.
-const MAX_CALLS: u32 = 1_200;
+const MAX_CALLS: u32 = 4_000;
 
 /// How a render differs from Helm's.
 #[derive(Debug, Clone, Default)]
