@@ -4,6 +4,13 @@ use serde_json::Value as Json;
 
 use super::tree::{Node, Tree};
 
+/// Most nodes that the operations of one patch may copy in one object: each copy can double what is there, so a short
+/// patch could otherwise fill the memory.
+const MAX_COPIED: usize = 1_000_000;
+
+/// Most nesting of what comes out.
+const MAX_DEPTH: usize = 400;
+
 /// Whether a parsed patch is a list of operations.
 pub fn is_patch(json: &Json) -> bool {
     json.as_array().is_some_and(|ops| ops.iter().all(|op| op.is_object()))
@@ -14,6 +21,7 @@ pub fn is_patch(json: &Json) -> bool {
 /// # Errors
 /// The text of the operation that does not apply.
 pub fn apply(tree: &mut Tree, patch: &Json) -> Result<(), String> {
+    let mut copied_nodes = 0;
     for op in patch.as_array().into_iter().flatten() {
         let text = |field: &str| op.get(field).and_then(Json::as_str);
         let name = text("op").unwrap_or("unknown");
@@ -30,7 +38,12 @@ pub fn apply(tree: &mut Tree, patch: &Json) -> Result<(), String> {
             }
             "copy" => {
                 let from = from()?;
-                let copied = find(tree, from).cloned().ok_or_else(|| missing_key("copy", from))?;
+                let copied = find(tree, from).ok_or_else(|| missing_key("copy", from))?;
+                copied_nodes += copied.extent().0;
+                if copied_nodes > MAX_COPIED {
+                    return Err(too_large("copy", path));
+                }
+                let copied = copied.clone();
                 add(tree, path, copied, "copy")?;
             }
             "test" => {
@@ -91,6 +104,15 @@ fn walk<'t>(tree: &'t mut Tree, steps: &[String]) -> Option<&'t mut Tree> {
     })
 }
 
+/// Whether a value put at a path is nested so deeply that it is not followed.
+fn too_deep(path: &str, value: &Tree) -> bool {
+    path.matches('/').count() + value.extent().1 > MAX_DEPTH
+}
+
+fn too_large(op: &str, path: &str) -> String {
+    format!("{op} operation does not apply: {path}: the object gets too large")
+}
+
 fn find<'t>(tree: &'t Tree, path: &str) -> Option<&'t Tree> {
     if path.is_empty() {
         return Some(tree);
@@ -125,6 +147,9 @@ fn out_of_bounds(op: &str, path: &str, step: &str) -> String {
 }
 
 fn add(tree: &mut Tree, path: &str, value: Tree, op: &str) -> Result<(), String> {
+    if too_deep(path, &value) {
+        return Err(too_large(op, path));
+    }
     let Some((parents, last)) = steps(path) else { return Err(missing_path(op, path)) };
     let parent = walk(tree, &parents).ok_or_else(|| missing_path(op, path))?;
     match &mut parent.node {
@@ -160,6 +185,9 @@ fn remove(tree: &mut Tree, path: &str, op: &str) -> Result<Tree, String> {
 }
 
 fn replace(tree: &mut Tree, path: &str, value: Tree) -> Result<(), String> {
+    if too_deep(path, &value) {
+        return Err(too_large("replace", path));
+    }
     if path.is_empty() {
         *tree = value;
         return Ok(());
@@ -205,6 +233,19 @@ mod tests {
         ] {
             assert_eq!(patched(json!({"l": [1, 2], "m": {"k": "v"}}), json!([op])), Ok(result), "{op}");
         }
+    }
+
+    #[test]
+    fn copies_of_copies_end_before_they_fill_the_memory() {
+        let wider: Vec<Json> = (0..40).map(|i| json!({"op": "copy", "from": "", "path": format!("/x{i}")})).collect();
+        let deeper: Vec<Json> =
+            (1..40).map(|i| json!({"op": "copy", "from": "", "path": "/a".repeat(1 << i.min(12))})).collect();
+        for patch in [wider, deeper] {
+            let error = patched(json!({"a": {"a": 1}}), Json::Array(patch)).unwrap_err();
+            assert!(error.ends_with("the object gets too large"), "{error}");
+        }
+        let few = json!([{"op": "copy", "from": "", "path": "/x"}, {"op": "copy", "from": "", "path": "/y"}]);
+        assert_eq!(patched(json!({"a": 1}), few), Ok(json!({"a": 1, "x": {"a": 1}, "y": {"a": 1, "x": {"a": 1}}})));
     }
 
     #[test]

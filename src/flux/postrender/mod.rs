@@ -321,6 +321,10 @@ fn old_style(files: &[&TemplateOutput], config: &PostRender<'_>, origins: &Origi
         if object.as_object().is_some_and(JsonMap::is_empty) {
             continue; // F-323
         }
+        // F-382: what has neither is no resource at all.
+        if ["kind", "metadata"].iter().all(|field| object.get(field).is_none()) {
+            return Err(failed("missing Resource metadata".to_owned()));
+        }
         let mut tree = Tree::plant(object, &parsed.leaves);
         // A byte order mark becomes part of the first key (F-322).
         if part.text.bytes().starts_with("\u{feff}".as_bytes())

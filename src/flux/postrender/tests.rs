@@ -191,6 +191,18 @@ fn f_325_a_document_without_a_name_fails() {
 }
 
 #[test]
+fn f_382_helm_3_words_a_document_without_kind_and_metadata_in_its_own_way() {
+    let failed = |helm: &str, text: &str| documents(&[("a.yaml", text)], &config(helm)).unwrap_err();
+    for helm in ["3.17.1", "3.19.2"] {
+        let error = failed(helm, "data: {k: v}\n");
+        assert_eq!(error, "error while running post render on files: missing Resource metadata", "{helm}");
+    }
+    for (helm, text) in [("4.2.2", "data: {k: v}\n"), ("3.19.2", "metadata: {name: x}\n")] {
+        assert!(failed(helm, text).contains("missing kind in object"), "{helm}");
+    }
+}
+
+#[test]
 fn f_348_the_same_object_twice_fails() {
     let one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     let error = rendered(&format!("{one}---\n{one}")).err().unwrap();

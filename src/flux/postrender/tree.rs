@@ -98,6 +98,19 @@ impl Tree {
         }
     }
 
+    /// How many nodes there are, and how deep they are nested.
+    pub fn extent(&self) -> (usize, usize) {
+        let add = |(nodes, depth): (usize, usize), below: &Tree| {
+            let (more, deep) = below.extent();
+            (nodes + more, depth.max(deep + 1))
+        };
+        match &self.node {
+            Node::Leaf(_) => (1, 1),
+            Node::Seq(items) => items.iter().fold((1, 1), add),
+            Node::Map(map) => map.values().fold((1, 1), add),
+        }
+    }
+
     /// An empty map.
     pub fn empty_map() -> Tree {
         Tree { own: OriginSet::EMPTY, node: Node::Map(BTreeMap::new()) }
