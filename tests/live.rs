@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use helm_render_predictor::cluster::import::import;
 use helm_render_predictor::cluster::object::{Object, ObjectKey};
@@ -20,6 +21,7 @@ use helm_render_predictor::cluster::storage;
 use helm_render_predictor::codec::yaml::{Kind, Node, Style};
 use helm_render_predictor::diff;
 use helm_render_predictor::flux::cycle::{Cycle, Requeue};
+use helm_render_predictor::flux::digest::release_matches;
 use helm_render_predictor::flux::postrender::parse_manifest;
 use helm_render_predictor::flux::settings::Settings;
 use helm_render_predictor::flux::{Action, HelmRelease, Outcome};
@@ -47,6 +49,7 @@ fn main() {
     }
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     let skipped = SKIPPED.lock().unwrap();
+    println!("{} release digests computed again", DIGESTS.load(Ordering::Relaxed));
     println!("{} steps not judged", skipped.len());
     for step in skipped.iter() {
         println!("    {step}");
@@ -99,6 +102,23 @@ impl Episode {
     fn read(folder: &Path, discovery: Option<Vec<u8>>) -> Result<Episode, Failed> {
         let json = yaml(&std::fs::read(folder.join("episode.yaml"))?)?;
         Ok(Episode { folder: folder.to_owned(), json, discovery })
+    }
+
+    /// Whether somebody else than the controller wrote to Helm's storage in this step or before.
+    fn edits_storage(&self, step: u64) -> bool {
+        let steps = self.json["steps"].as_array();
+        let earlier = steps.into_iter().flatten().filter(|s| s["step"].as_u64().is_some_and(|n| n <= step));
+        earlier.flat_map(|s| s["event"].as_array().into_iter().flatten()).any(|event| {
+            let by_hand = event.get("command").is_some();
+            let stops = event["other"].as_str().is_some_and(|o| o.contains("stopped"));
+            let mut bodies = event.as_object().into_iter().flat_map(|e| e.values());
+            by_hand
+                || stops
+                || bodies.any(|b| {
+                    let name = b["metadata"]["name"].as_str().unwrap_or_default();
+                    name.starts_with("sh.helm.release") || b["patch"]["status"].is_object()
+                })
+        })
     }
 
     fn namespaces(&self, snapshot: &Snapshot) -> BTreeSet<String> {
@@ -218,6 +238,11 @@ impl Episode {
             if let Some(why) = unjudged(step) {
                 skipped(format!("{why}: {} step {number}", self.json["name"].as_str().unwrap_or_default()));
                 continue;
+            }
+            let digests = same_digests(&self.snapshot(number)?, &self.settings_at(number)?);
+            // Nothing binds the digests of payloads that somebody edited.
+            if let (Err(problem), false) = (digests, self.edits_storage(number)) {
+                wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
             }
             if let Err(problem) = self.step(step, number, what) {
                 wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
@@ -363,6 +388,24 @@ impl Episode {
     }
 }
 
+/// Every digest in a history is that of the stored revision it tells of (F-121), where that is still as it was recorded.
+fn same_digests(snapshot: &Snapshot, settings: &Settings) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for object in snapshot.objects().filter(|o| o.key.kind == "HelmRelease") {
+        let hr = HelmRelease::new(object.json.clone());
+        let (stored, _) = storage::stored(snapshot, &hr.storage_namespace(), &hr.release_name());
+        for entry in hr.history() {
+            let Some(revision) = stored.iter().find(|r| r.version == entry.version) else { continue };
+            let same = revision.status == entry.text("status");
+            DIGESTS.fetch_add(usize::from(same), Ordering::Relaxed);
+            if same && !release_matches(entry.text("digest"), revision, entry.text("ociDigest"), settings.controller) {
+                wrong.push(format!("{} v{}", hr.name, entry.version));
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("digests of {wrong:?} do not match").into()) }
+}
+
 /// Name of the Helm release that a storage Secret belongs to.
 fn helm_name(secret: &str) -> &str {
     let name = secret.strip_prefix("sh.helm.release.v1.").unwrap_or(secret);
@@ -405,6 +448,9 @@ fn unjudged(step: &Json) -> Option<&'static str> {
 fn skipped(what: String) {
     SKIPPED.lock().unwrap().insert(what);
 }
+
+/// Release digests that were computed again.
+static DIGESTS: AtomicUsize = AtomicUsize::new(0);
 
 static SKIPPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 

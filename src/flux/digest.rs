@@ -361,6 +361,103 @@ mod tests {
         assert!(config_matches(foo, &json!({"foo": "bar"})));
     }
 
+    fn stored(json: Json) -> StoredRelease {
+        let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "n"}});
+        let text = |field: &str| json.pointer(field).and_then(Json::as_str).unwrap_or_default().to_owned();
+        StoredRelease {
+            name: text("/name"),
+            namespace: text("/namespace"),
+            version: json["version"].as_i64().unwrap_or_default(),
+            status: text("/info/status"),
+            json: std::rc::Rc::new(json),
+            object: std::rc::Rc::new(crate::cluster::object::Object::new(secret, Default::default()).unwrap()),
+        }
+    }
+
+    #[test]
+    fn f_144_to_f_147_observations_of_releases() {
+        let now = ControllerVersion(1, 6, 3);
+        let bare = json!({"name": "foo", "version": 0, "info": {}, "chart": {"metadata": {}}, "namespace": ""});
+        for (controller, release, oci, digest) in [
+            (now, bare.clone(), "", "f1498f27a16a09cd7e1ee610d924df065c03d30035638babc95dd9a8d412ce4d"),
+            (ControllerVersion(1, 4, 5), bare, "", "91b6773f7696d3eb405708a07e2daedc6e69664dabac8e10af7d570d09f947d5"),
+            (
+                now,
+                json!({
+                    "name": "a", "version": 1, "namespace": "n", "info": {"status": "failed"}, "config": {},
+                    "chart": {"metadata": {"name": "c", "version": "0.1.0"}},
+                    "hooks": [{"name": "t", "events": ["test"], "last_run": {"phase": "Failed"}}],
+                }),
+                "",
+                "a4a3c725b8cd43e94aa63745e72089b1f35f9014ac730f43473cceb0bcd9cb07",
+            ),
+            (
+                now,
+                json!({
+                    "name": "podinfo", "version": 2, "namespace": "podinfo", "apply_method": "ssa",
+                    "info": {
+                        "first_deployed": "2024-05-07T04:54:21.120000Z", "deleted": "",
+                        "last_deployed": "2024-05-07T04:54:55.000000001+00:00",
+                        "description": "Upgrade complete", "status": "deployed", "notes": "a <b> & c\n",
+                    },
+                    "chart": {"metadata": {
+                        "name": "podinfo", "version": "6.6.1+0cc9a8446c95", "apiVersion": "v1", "appVersion": "6.6.1",
+                        "keywords": [], "annotations": {"b": "2", "a": "1"}, "unknown": "x",
+                        "dependencies": [{"name": "redis", "version": "1.x", "repository": "", "enabled": true}],
+                    }},
+                    "config": {"replicaCount": 2, "big": 1e21, "small": 1e-7, "z": 1.50, "a": {"y": null, "x": [1, "é"]}},
+                    "manifest": "---\n# Source: podinfo/templates/svc.yaml\nkind: Service\t\"x\" 'y' <&>\n",
+                    "hooks": [
+                        {
+                            "name": "h1", "kind": "Job", "path": "podinfo/templates/h1.yaml", "manifest": "kind: Job",
+                            "events": ["post-install", "post-upgrade"], "weight": -5,
+                            "last_run": {
+                                "started_at": "2024-05-07T04:54:56Z", "completed_at": "2024-05-07T04:54:57.5Z",
+                                "phase": "Succeeded",
+                            },
+                            "delete_policies": ["before-hook-creation"],
+                        },
+                        {"name": "t1", "events": ["test"], "last_run": {"phase": ""}},
+                    ],
+                }),
+                "sha256:0cc9a8446c95009ef382f5eade883a67c257f77d50f84e78ecef2aac9428d1e5",
+                "71983925da613152ec092e23e86fdc588f5c022001c709bf3d94befa62f9a109",
+            ),
+        ] {
+            let settings = Settings { controller, ..Settings::default() };
+            let release = stored(release);
+            assert_eq!(release_digest(&release, oci, &settings, false), format!("sha256:{digest}"), "{}", release.name);
+            assert!(release_matches(&format!("sha256:{digest}"), &release, oci, controller));
+        }
+    }
+
+    #[test]
+    fn f_125_f_126_order_of_keys_and_other_algorithms_do_not_matter() {
+        let values = json!({"replicas": 3, "test": {
+            "632bd82398e71231a98004b6": "value4", "632bd80235a05f4192aefade": "value1",
+            "632bd817c559818a52307da2": "value3", "632bd80ddf416cf32fd50679": "value2",
+        }});
+        let digest = "sha256:8a980fcbeadd6f05818f07e8aec14070c22250ca3d96af1fcd5f93b3e85b4d70";
+        assert_eq!(config_digest(&values, Algorithm::Sha256), digest);
+        let stored = "sha512:b5f9cd4855ca3b08afd602557f373069b1732ce2e6d52341481b0d38f1938452\
+                      e9d7759ab177c66699962b592f20ceded03eea3cd405d8670578c47842e2c550";
+        assert!(config_matches(stored, &json!({"foo": "bar", "baz": {"cool": "stuff"}})));
+    }
+
+    #[test]
+    fn f_150_patches_are_hashed_byte_by_byte() {
+        let patch = |replicas: u8| {
+            let text = format!(
+                "\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: test\nspec:\n  replicas: {replicas}\n"
+            );
+            let target = json!({"kind": "Deployment", "name": "test"});
+            let spec = json!([{"kustomize": {"patches": [{"patch": text, "target": target}]}}]);
+            post_renderers(Some(&spec), Algorithm::Sha256)
+        };
+        assert_eq!(patch(2), "sha256:59b8880db074b5f682ea8f29b304628122db46c63f3f7b7bc98d004e9fd45300");
+        assert_eq!(patch(3), "sha256:5abe60bf6556877169284d833b9438a437eaf78be3b6454a85ed6f6ced9fc25c");
+    }
+
     #[test]
     fn f_127_what_is_no_digest_never_matches() {
         for stored in ["", "sha512:invalid", "sha1:a856118d270c0db44a9019d51e2bba4fc3e6bac7"] {

@@ -2,6 +2,8 @@
 
 pub mod cycle;
 pub mod decide;
+#[cfg(test)]
+mod decide_tests;
 pub mod digest;
 mod drift;
 pub mod helmchart;
