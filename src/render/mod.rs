@@ -131,10 +131,12 @@ impl Values {
             let below = values.as_map().and_then(|v| v.get(dep.name().as_bytes())).filter(|v| v.as_map().is_some());
             let below = below.unwrap_or_else(|| Value::map(BTreeMap::new()));
             // A sub-chart's values have the type of the top ones.
-            let typed = match below.repr() {
-                Repr::Map(map) => Value::new(Repr::Map(map.clone())),
-                _ => below,
-            };
+            let typed = below.as_map().map_or(below.clone(), |map| {
+                let mut typed = Value::new(Repr::Map(map.as_values()));
+                typed.origins = below.origins;
+                typed.at = below.at;
+                typed
+            });
             let scope = self.collect(dep, &format!("{path}/charts/{}", dep.name()), false, typed, templates);
             subcharts.insert(dep.name(), scope);
         }
@@ -227,4 +229,40 @@ pub fn user_values(json: &serde_json::Value, name: &str, origins: &Origins) -> M
         .as_map()
         .cloned()
         .unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Files;
+    use crate::cluster::world::Offline;
+
+    #[test]
+    fn values_of_sub_charts_have_the_type_of_the_top_ones() {
+        let files = [
+            ("Chart.yaml", "apiVersion: v2\nname: a\nversion: 1.0.0\n"),
+            ("charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n"),
+            ("charts/b/templates/t.yaml", "{{ typeOf .Values }} {{ typeOf .Values.AsMap }}"),
+        ];
+        let files: Files = files.iter().map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())).collect();
+        let chart = Chart::from_folder(files).unwrap();
+        let origins = Origins::new(true);
+        let kube = scope::KubeVersion {
+            version: "v1.35.0".into(),
+            normalized: String::new(),
+            major: "1".into(),
+            minor: "35".into(),
+        };
+        let request = Request {
+            chart: &chart,
+            values: Map::new(BTreeMap::new(), MapType::Any),
+            release: Release { name: "r".into(), namespace: "n".into(), revision: 1, is_upgrade: false },
+            capabilities: Capabilities { kube, api_versions: Default::default() },
+            helm: "4.1".parse().unwrap(),
+            options: Options::default(),
+        };
+        let rendered = render(request, &Offline, &origins);
+        assert_eq!(rendered.error, None);
+        assert_eq!(rendered.files[0].text.lossy(), "common.Values map[string]interface {}");
+    }
 }

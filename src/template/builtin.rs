@@ -331,6 +331,10 @@ fn equal(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
                 shown(call, b),
                 b.type_name(call.helm)
             )),
+            // Structs of one type are equal if all they hold is.
+            (Repr::Native(x), Repr::Native(y)) if x.type_name(call.helm) == y.type_name(call.helm) => {
+                Ok(x.print(true, false) == y.print(true, false))
+            }
             _ => incompatible(call, a, b),
         },
     }

@@ -13,7 +13,7 @@ use super::set::{Template, TemplateSet};
 use crate::base::budget::{Budget, Exhausted};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::value::origin::{GateId, LookupKey, Origin};
-use crate::value::{Hole, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+use crate::value::{Hole, MapType, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// How often templates may include templates of one name inside each other (Helm's own limit).
 const MAX_INCLUDES: u32 = 1000;
@@ -561,6 +561,13 @@ impl<'a> Run<'a> {
         match receiver.repr() {
             Repr::Nil => {
                 self.text_error(scope, node.pos, node, format!("nil pointer evaluating interface {{}}.{field}"))
+            }
+            // `.Values` is a named type in Go: this method of it gives the plain map.
+            Repr::Map(map) if map.ty() == MapType::Values && &**field == "AsMap" && !has_args => {
+                let mut plain = Value::new(Repr::Map(map.plain()));
+                plain.origins = receiver.origins;
+                plain.at = receiver.at;
+                Ok(plain)
             }
             Repr::Map(map) => {
                 if has_args {

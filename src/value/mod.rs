@@ -444,6 +444,11 @@ impl Map {
         Map { entries: self.entries.clone(), ty: MapType::Any }
     }
 
+    /// The same shared map as `.Values` of a chart.
+    pub fn as_values(&self) -> Map {
+        Map { entries: self.entries.clone(), ty: MapType::Values }
+    }
+
     /// Whether both are the same shared map.
     pub fn same(&self, other: &Map) -> bool {
         Rc::ptr_eq(&self.entries, &other.entries)

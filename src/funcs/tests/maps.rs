@@ -9,6 +9,10 @@ fn map_functions_answer_as_recorded() {
 
 #[rustfmt::skip]
 const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ dig "m" "zz" "none" .Values.AsMap }} {{ .Values.AsMap | typeOf }} {{ $n := now }}{{ ne $n ($n | dateModify "1h") }} {{ eq $n $n }}"#,
+            r#""none map[string]interface {} true true""#,
+        ),
     (r#"{{ dict "a" | toJson }} {{ dict | toJson }} {{ dict 1 2 nil 3 true 4 | toJson }} {{ dict (list 1) 1 | toJson }} {{ dict "a" 1 "a" 2 | toJson }} {{ dict 2.50 1 | toJson }}"#,
      r#""{\"a\":\"\"} {} {\"1\":2,\"\\u003cnil\\u003e\":3,\"true\":4} {\"[1]\":1} {\"a\":2} {\"2.5\":1}""#),
     (r#"{{ get .Values.m "zz" }}|{{ get .Values.m "a" }}|{{ get (dict "a" nil) "a" }}|{{ get (dict "a" nil) "b" | typeOf }}"#,
