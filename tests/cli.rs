@@ -46,6 +46,13 @@ fn the_readme_example_tells_what_is_skipped_and_what_to_type() {
 }
 
 #[test]
+fn a_wrong_command_line_is_not_taken_for_findings() {
+    for (args, status) in [(&["plan"][..], 64), (&["plan", "--nope", "x"], 64), (&["no-such"], 64), (&["--help"], 0)] {
+        assert_eq!(run(args).status.code(), Some(status), "{args:?}");
+    }
+}
+
+#[test]
 fn no_secret_value_is_printed() {
     for args in [
         &["plan", "fixtures/scenarios/s1-s2"][..],

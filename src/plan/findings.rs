@@ -28,6 +28,26 @@ pub struct Analysis {
     pub dangers: Vec<Danger>,
     /// Lookups that findings depend on, with the fields.
     pub deciding: BTreeMap<Rc<LookupKey>, BTreeSet<String>>,
+    /// Facts that were not collected and on which the render depends.
+    pub unknown: Unknown,
+    /// What could not be looked into, in words.
+    pub notes: Vec<String>,
+}
+
+/// Facts that nobody collected: what the render makes of them decides how much can be said.
+#[derive(Debug, Clone, Default)]
+pub struct Unknown {
+    /// If they exist, objects come that are not there: a force brings no harm, but "nothing to do" is not certain.
+    pub additions: BTreeSet<LookupKey>,
+    /// If they exist, something that is there changes, goes, or renders at all: what a force does is not known.
+    pub effects: BTreeSet<LookupKey>,
+}
+
+impl Unknown {
+    /// Whether everything that matters was collected.
+    pub fn is_empty(&self) -> bool {
+        self.additions.is_empty() && self.effects.is_empty()
+    }
 }
 
 /// Compares one release's stored manifest with a render on `facts`.
@@ -44,6 +64,8 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         expected: Expected::default(),
         dangers: BTreeSet::new(),
         deciding: BTreeMap::new(),
+        unknown: Unknown::default(),
+        notes: Vec::new(),
     };
     if let Some(error) = &now.error {
         analyst.render_error(error);
@@ -53,13 +75,14 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         analyst.never();
         analyst.apply_errors();
     }
-    let Analyst { mut found, mut expected, dangers, deciding, .. } = analyst;
+    let Analyst { mut found, mut expected, dangers, deciding, unknown, notes, .. } = analyst;
     found.sort_by(|a, b| (a.class, &a.object, &a.fields).cmp(&(b.class, &b.object, &b.fields)));
     expected.created.sort();
     expected.changed.sort_by(|a, b| a.object.cmp(&b.object));
     expected.deleted.sort();
     expected.rotated.sort();
-    Analysis { findings: found, now, expected, dangers: dangers.into_iter().collect(), deciding }
+    let dangers = dangers.into_iter().collect();
+    Analysis { findings: found, now, expected, dangers, deciding, unknown, notes }
 }
 
 struct Analyst<'a> {
@@ -74,6 +97,8 @@ struct Analyst<'a> {
     expected: Expected,
     dangers: BTreeSet<Danger>,
     deciding: BTreeMap<Rc<LookupKey>, BTreeSet<String>>,
+    unknown: Unknown,
+    notes: Vec<String>,
 }
 
 impl Analyst<'_> {
@@ -111,7 +136,16 @@ impl Analyst<'_> {
             .collect()
     }
 
+    /// The render fails. If it does so for want of a fact that nobody collected, that is all that can be said.
     fn render_error(&mut self, error: &str) {
+        if !self.now.uncollected.is_empty() {
+            let hoped = self.hoped(None);
+            if hoped.error.is_none() {
+                self.unknown.effects = self.now.uncollected.clone();
+                self.notes.push(format!("if nothing of what was not collected exists, the render fails: {error}"));
+                return;
+            }
+        }
         self.found.push(Finding {
             class: Class::RenderError,
             object: None,
@@ -251,6 +285,40 @@ impl Analyst<'_> {
         }
     }
 
+    /// The render in which what is missing is hoped for.
+    fn hoped(&self, except: Option<Rc<LookupKey>>) -> Rendered {
+        self.renderer.render(self.subject, self.facts, &Mode::Hoped { except })
+    }
+
+    /// Which of the facts that nobody collected the render depends on: it differs where they are hoped for.
+    fn uncollected(&mut self, hoped: &Rendered) {
+        let now = self.now;
+        let asked = |set: OriginSet, rendered: &Rendered| -> Vec<LookupKey> {
+            let keys = lookups_of(set, &rendered.origins, &rendered.gates).into_keys();
+            keys.filter(|key| now.uncollected.contains(&**key)).map(|key| (*key).clone()).collect()
+        };
+        if now.uncollected.is_empty() {
+            return;
+        }
+        for doc in &hoped.docs {
+            match now.doc(&doc.key) {
+                None if self.stored.contains_key(&doc.key) => self.unknown.effects.extend(asked(doc.whole, hoped)),
+                None => self.unknown.additions.extend(asked(doc.whole, hoped)),
+                Some(before) => {
+                    for change in diff::changes(&before.object, &doc.object) {
+                        self.unknown
+                            .effects
+                            .extend(asked(doc.origins_at(change.new.as_deref(), &hoped.origins), hoped));
+                        self.unknown.effects.extend(asked(before.origins_at(change.old.as_deref(), &now.origins), now));
+                    }
+                }
+            }
+        }
+        for doc in now.docs.iter().filter(|doc| !hoped.holds(&doc.key)) {
+            self.unknown.effects.extend(asked(doc.whole, now));
+        }
+    }
+
     /// What would appear or fill up once the facts exist that are missing now.
     fn waiting(&mut self) {
         let absent: BTreeSet<Rc<LookupKey>> =
@@ -259,7 +327,15 @@ impl Analyst<'_> {
         if absent.is_empty() && !incomplete {
             return;
         }
-        let hoped = self.renderer.render(self.subject, self.facts, &Mode::Hoped { except: None });
+        let hoped = self.hoped(None);
+        if let Some(error) = &hoped.error {
+            // What a stand-in cannot answer (a number, a certificate) may stop a render that the real fact would not.
+            self.notes
+                .push(format!("what waits for missing facts cannot be told, the render with them fails: {error}"));
+            self.unknown.effects.extend(self.now.uncollected.iter().cloned());
+            return;
+        }
+        self.uncollected(&hoped);
         for doc in &hoped.docs {
             let before = self.now.doc(&doc.key);
             if before.is_none() && !self.stored.contains_key(&doc.key) {
@@ -337,7 +413,7 @@ impl Analyst<'_> {
         let alone = candidates.len() == 1;
         for (key, fields) in candidates {
             let decides = alone || {
-                let other = self.renderer.render(self.subject, self.facts, &Mode::Hoped { except: Some(key.clone()) });
+                let other = self.hoped(Some(key.clone()));
                 match (path, other.doc(object), hoped.doc(object)) {
                     (None, found, _) => found.is_none(),
                     (Some(path), Some(other), Some(doc)) => {

@@ -10,10 +10,13 @@ pub mod charts;
 pub mod findings;
 pub mod gather;
 pub mod producer;
+pub mod redact;
 pub mod render;
 pub mod run;
 pub mod settle;
 pub mod steps;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 pub mod waves;
 

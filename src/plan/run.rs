@@ -7,6 +7,7 @@ use super::charts::Charts;
 use super::findings::{Analysis, reference};
 use super::gather::{Moves, Subject, gather};
 use super::producer::Index;
+use super::redact::Redactor;
 use super::render::Renderer;
 use super::steps;
 use super::verdict::{Case, verdict};
@@ -18,7 +19,7 @@ use crate::cluster::lookup::object_of;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Finding, Key, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION, Verdict,
+    Class, Danger, Decision, Finding, Key, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION, Verdict,
 };
 use crate::value::origin::LookupKey;
 
@@ -94,7 +95,6 @@ fn settings(
 fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
     let mut found = first.findings.clone();
     let Some(last) = last else { return found };
-    let mut changed: BTreeSet<usize> = BTreeSet::new();
     for finding in &last.findings {
         let same = |f: &Finding| f.object == finding.object;
         // Something that is waited for and comes with an earlier wave is hollow, no longer waiting.
@@ -105,19 +105,12 @@ fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
             class => found.iter().position(|f| same(f) && f.class == class),
         };
         match old {
-            Some(i) => {
-                if finding.class == Class::Hollow {
-                    found[i] = finding.clone();
-                }
-                changed.insert(i);
-            }
+            Some(i) if finding.class == Class::Hollow => found[i] = finding.clone(),
+            Some(_) => {}
             // An object that waits now and appears in its wave stays SKIPPED_WAITING: that is what holds today.
             None if finding.class == Class::Skipped
                 && found.iter().any(|f| same(f) && f.class == Class::SkippedWaiting) => {}
-            None => {
-                changed.insert(found.len());
-                found.push(finding.clone());
-            }
+            None => found.push(finding.clone()),
         }
     }
     found.sort_by(|a, b| (a.class, &a.object, &a.fields).cmp(&(b.class, &b.object, &b.fields)));
@@ -135,9 +128,14 @@ fn release(
     let subject = &subjects[i];
     let first = ordered.first.get(i).and_then(Option::as_ref);
     let last = ordered.later.get(&i);
-    let findings = first.map(|first| merged(first, last)).unwrap_or_default();
-    if let Some(error) = first.and_then(|a| a.now.error.as_ref()) {
-        let problem = Diagnostic::error(format!("{} does not render: {}", subject.release, error.replace('\n', " ")));
+    let redactor = Redactor::new(subject, ordered.final_analysis(i), facts);
+    let mut findings = first.map(|first| merged(first, last)).unwrap_or_default();
+    for error in findings.iter_mut().filter_map(|f| f.error.as_mut()) {
+        *error = redactor.mask(error);
+    }
+    if let Some(error) = first.filter(|a| a.unknown.is_empty()).and_then(|a| a.now.error.as_ref()) {
+        let masked = redactor.mask(error).replace('\n', " ");
+        let problem = Diagnostic::error(format!("{} does not render: {masked}", subject.release));
         let problem = match place_of(error) {
             Some((file, line)) => problem.at(file, line),
             None => problem,
@@ -165,6 +163,7 @@ fn release(
     for lookup in first.into_iter().flat_map(|a| &a.now.uncollected) {
         notes.push(format!("{lookup} was not collected: it is taken as absent; collect its kind to be certain"));
     }
+    notes.extend(first.into_iter().flat_map(|a| &a.notes).map(|note| redactor.mask(note)));
     let newest = subject.stored.first();
     let dangers: Vec<Danger> = ordered.final_analysis(i).map(|a| a.dangers.clone()).unwrap_or_default();
     Release {
@@ -173,13 +172,23 @@ fn release(
         suspended: subject.suspended(),
         chart: newest.map(|r| format!("{}@{}", r.chart_metadata("name"), r.chart_metadata("version"))),
         revision: newest.map(|r| r.version),
-        decision: subject.decision.clone(),
+        decision: masked(&subject.decision, &redactor),
         verdict,
         dangers,
         findings,
         keys,
         notes,
     }
+}
+
+/// The decision as it is reported: what it quotes of values may come from a Secret.
+fn masked(decision: &Decision, redactor: &Redactor) -> Decision {
+    let mut decision = decision.clone();
+    decision.reason = redactor.mask(&decision.reason);
+    for check in &mut decision.trace {
+        check.text = redactor.mask(&check.text);
+    }
+    decision
 }
 
 /// `file:line` at the start of a template error.
@@ -254,24 +263,18 @@ fn plan(subjects: &[Subject], ordered: &Ordered, releases: &[Release]) -> Plan {
     let mut plan = Plan { throttle_seconds: 300, ..Plan::default() };
     let last = ordered.wave.values().copied().max().unwrap_or(0);
     let needed: BTreeSet<usize> = ordered.after.values().flatten().copied().collect();
-    let skipped = |i: &usize| subjects[*i].suspended() && !needed.contains(i);
+    // A suspended release is resumed in its step where others wait for it; what else blocks has to be removed by hand.
+    let blocked = |i: &usize| {
+        let resumed = subjects[*i].suspended() && needed.contains(i);
+        matches!(subjects[*i].moves, Moves::Blocked(_)) && !resumed
+    };
     for number in 1..=last {
-        let members = ordered.wave.iter().filter(|(i, wave)| **wave == number && !skipped(i)).map(|(i, _)| *i);
+        let members = ordered.wave.iter().filter(|(i, wave)| **wave == number && !blocked(i)).map(|(i, _)| *i);
         let steps: Vec<_> = members.map(|i| steps::step(subjects, ordered, releases, i, number, last)).collect();
         if !steps.is_empty() {
             plan.waves.push(crate::report::contract::Wave { number: plan.waves.len() + 1, steps });
         }
     }
-    plan.blocked = (0..subjects.len())
-        .filter(|i| match &subjects[*i].moves {
-            Moves::Blocked(_) => ordered.wave.contains_key(i) && skipped(i) || blocked_otherwise(subjects, ordered, *i),
-            _ => false,
-        })
-        .map(|i| steps::blocked(&subjects[i], last))
-        .collect();
+    plan.blocked = ordered.wave.keys().filter(|i| blocked(i)).map(|i| steps::blocked(&subjects[*i], last)).collect();
     plan
-}
-
-fn blocked_otherwise(subjects: &[Subject], ordered: &Ordered, i: usize) -> bool {
-    ordered.wave.contains_key(&i) && !subjects[i].suspended()
 }

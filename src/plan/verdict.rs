@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::findings::Analysis;
+use super::findings::{Analysis, Unknown};
 use super::gather::{Moves, Subject};
 use crate::report::contract::{Class, Finding, ReleaseRef, Verdict};
 
@@ -32,7 +32,7 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
     if let Some(cycle) = &case.cycle {
         return (Verdict::Deadlock { cycle: cycle.clone() }, notes);
     }
-    let Some(_) = case.analysis else {
+    let Some(analysis) = case.analysis else {
         return (without_render(case.subject), notes);
     };
     if let Some(error) = failure(case.findings) {
@@ -63,6 +63,9 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
             notes,
         );
     }
+    if !analysis.unknown.is_empty() {
+        return (Verdict::Unknown { missing: uncollected(&analysis.unknown) }, notes);
+    }
     let waiting: BTreeSet<String> = of(Class::SkippedWaiting)
         .chain(of(Class::HollowWaiting))
         .flat_map(|f| &f.chains)
@@ -92,6 +95,12 @@ fn without_render(subject: &Subject) -> Verdict {
         missing.extend(more.iter().cloned());
     }
     Verdict::Unknown { missing }
+}
+
+/// What to collect, in words.
+fn uncollected(unknown: &Unknown) -> Vec<String> {
+    let keys: BTreeSet<_> = unknown.additions.iter().chain(&unknown.effects).collect();
+    keys.into_iter().map(|key| format!("{key} (its kind was not collected there)")).collect()
 }
 
 /// Why a forced render would fail, if it would.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings::{Analysis, analyse};
 use super::gather::{Moves, Subject};
 use super::render::{Renderer, live_writes};
-use crate::cluster::object::ObjectKey;
+use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::Facts;
-use crate::report::contract::{Class, ReleaseRef};
+use crate::report::contract::{Class, ObjectRef, ReleaseRef};
 
 /// What is known about every release once the order stands.
 pub struct Ordered {
@@ -41,7 +41,9 @@ fn wants_force(analysis: &Analysis) -> bool {
     let hidden = analysis.findings.iter().any(|f| f.class == Class::Skipped);
     // A force that leaves gated objects out would have to be repeated: it waits for them, unless it brings others.
     let waits = analysis.findings.iter().any(|f| matches!(f.class, Class::SkippedWaiting | Class::SkippedNever));
-    !fails && analysis.findings.iter().any(|f| asks_for_force(f.class)) && (hidden || !waits)
+    // What a force would do is not known: nobody is told to type it.
+    let blind = !analysis.unknown.effects.is_empty();
+    !fails && !blind && analysis.findings.iter().any(|f| asks_for_force(f.class)) && (hidden || !waits)
 }
 
 /// Orders the forces of all releases.
@@ -160,14 +162,14 @@ fn reads_writes_of(ordered: &Ordered, reader: &Analysis, subjects: &[Subject], m
     let namespace = &subjects[maker].namespace;
     let expected = &writes.expected;
     let objects = expected.created.iter().chain(expected.changed.iter().map(|c| &c.object)).chain(&expected.deleted);
-    let written: Vec<(&str, &str, &str)> =
-        objects.map(|o| (o.kind.as_str(), o.namespace.as_str(), o.name.as_str())).collect();
+    let written: Vec<&ObjectRef> = objects.collect();
     reader.now.lookups.iter().any(|l| {
-        written.iter().any(|(kind, ns, name)| {
-            let ns = if ns.is_empty() { namespace.as_str() } else { ns };
-            *l.key.kind == **kind
-                && (l.key.name.is_empty() || *l.key.name == **name)
-                && (l.key.namespace.is_empty() || *l.key.namespace == *ns)
+        written.iter().any(|object| {
+            let ns = if object.namespace.is_empty() { namespace } else { &object.namespace };
+            *l.key.kind == *object.kind
+                && group_of(&l.key.api_version) == object.group
+                && (l.key.name.is_empty() || *l.key.name == *object.name)
+                && (l.key.namespace.is_empty() || *l.key.namespace == **ns)
         })
     })
 }

@@ -12,7 +12,10 @@ use clap::Parser;
 const STACK: usize = 256 << 20;
 
 fn main() -> std::process::ExitCode {
-    let command = args::Args::parse().command;
+    let command = match args::Args::try_parse() {
+        Ok(args) => args.command,
+        Err(error) => return usage(&error),
+    };
     let work = move || match command {
         args::Command::Plan(args) => cmd::plan::run(&args),
         args::Command::Explain(args) => cmd::explain::run(&args),
@@ -21,4 +24,10 @@ fn main() -> std::process::ExitCode {
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work);
     let done = worker.ok().and_then(|thread| thread.join().ok());
     done.unwrap_or(exit::Exit::Problems).into()
+}
+
+/// Prints what clap has to say: help and version end with 0, a wrong command line with a status that no answer has.
+fn usage(error: &clap::Error) -> std::process::ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { exit::Exit::Usage.into() } else { std::process::ExitCode::SUCCESS }
 }
