@@ -11,6 +11,7 @@ use crate::cluster::import::import;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
 use crate::render::output::{self, Wanted};
+use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
 use crate::render::{Request, capabilities, render};
 use crate::report::Report;
@@ -152,6 +153,7 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         capabilities,
         helm,
         options: TemplateOptions::default(),
+        parsed: &Parsed::default(),
     };
     let rendered = render(request, world, &origins);
     let wanted = Wanted {

@@ -9,7 +9,7 @@ use data_encoding::BASE64;
 use super::load::Files;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::yaml;
-use crate::value::{IntType, ListType, Native, Origins, Repr, Text, Value};
+use crate::value::{IntType, ListType, Method, Native, Origins, Repr, Text, Value};
 
 /// `.Files` of one chart, or what a glob left of it.
 pub struct FilesValue {
@@ -53,16 +53,15 @@ impl Native for FilesValue {
         Some(bytes_value(bytes))
     }
 
-    fn has_method(&self, name: &str) -> bool {
-        matches!(name, "Get" | "GetBytes" | "Glob" | "Lines" | "AsConfig" | "AsSecrets")
-    }
-
-    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
-        match name {
-            "Get" | "GetBytes" | "Glob" | "Lines" => Some(&["string"]),
-            "AsConfig" | "AsSecrets" => Some(&[]),
-            _ => None,
-        }
+    fn methods(&self) -> &'static [Method] {
+        &[
+            ("Get", &["string"]),
+            ("GetBytes", &["string"]),
+            ("Glob", &["string"]),
+            ("Lines", &["string"]),
+            ("AsConfig", &[]),
+            ("AsSecrets", &[]),
+        ]
     }
 
     fn call(&self, name: &str, args: &[Value], origins: &Origins) -> Result<Value, String> {

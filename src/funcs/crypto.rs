@@ -13,7 +13,8 @@ use data_encoding::BASE64;
 
 use super::args::{int, panic, text};
 use super::random::fill;
-use super::{always, encode, pure};
+use super::{always, pure};
+use crate::codec::base64;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P};
 use crate::value::Value;
 
@@ -142,7 +143,7 @@ fn decrypt(_: &mut Call<'_>, args: &[Value]) -> Out {
     if encoded.is_empty() {
         return Ok(Value::text(""));
     }
-    let data = encode::decode64(encoded.bytes())
+    let data = base64::decode(encoded.bytes())
         .map_err(|at| FuncError::Error(format!("illegal base64 data at input byte {at}")))?;
     let Some((start, body)) = data.split_first_chunk::<16>() else {
         let capacity = encoded.len() / 4 * 3;

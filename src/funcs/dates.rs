@@ -14,7 +14,7 @@ use super::{always, durations, pure};
 use crate::base::version::HelmVersion;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use crate::value::origin::Origin;
-use crate::value::{IntType, Native, OriginSet, Origins, Repr, Text, Value};
+use crate::value::{IntType, Method, Native, OriginSet, Origins, Repr, Text, Value};
 use civil::{Time, Zone};
 pub use layout::format;
 pub use parse::parse;
@@ -181,7 +181,7 @@ fn unix_epoch(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
 struct Moment(Time);
 
 /// Methods and the types of their parameters.
-const METHODS: &[(&str, &[&str])] = &[
+const METHODS: &[Method] = &[
     ("String", &[]),
     ("Year", &[]),
     ("Month", &[]),
@@ -228,21 +228,11 @@ impl Native for Moment {
     fn kind(&self) -> &'static str {
         "struct"
     }
-    fn field(&self, _: &str) -> Option<Value> {
-        None
-    }
-    fn has_method(&self, name: &str) -> bool {
-        METHODS.iter().any(|(method, _)| *method == name)
-    }
-    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
-        METHODS.iter().find(|(method, _)| *method == name).map(|(_, params)| *params)
+    fn methods(&self) -> &'static [Method] {
+        METHODS
     }
 
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
-        let (_, want) = METHODS.iter().find(|(m, _)| *m == name).ok_or_else(|| format!("unknown method {name}"))?;
-        if args.len() != want.len() {
-            return Err(format!("wrong number of args for {name}: want {} got {}", want.len(), args.len()));
-        }
         let this = &self.0;
         let parts = this.parts();
         let wrong = |want: &str| format!("wrong type for value; expected {want}");
@@ -341,19 +331,10 @@ impl Native for Named {
     fn kind(&self) -> &'static str {
         "int"
     }
-    fn field(&self, _: &str) -> Option<Value> {
-        None
+    fn methods(&self) -> &'static [Method] {
+        &[("String", &[])]
     }
-    fn has_method(&self, name: &str) -> bool {
-        name == "String"
-    }
-    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
-        (name == "String").then_some(&[])
-    }
-    fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
-        if !args.is_empty() {
-            return Err(format!("wrong number of args for {name}: want 0 got {}", args.len()));
-        }
+    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
         Ok(Value::text(self.name))
     }
     fn print(&self, _: bool, sharp: bool) -> String {

@@ -7,7 +7,7 @@ use super::pure;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::goquote;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
-use crate::value::{Native, Origins, Repr, Value};
+use crate::value::{Method, Native, Origins, Repr, Value};
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -55,7 +55,7 @@ pub fn value(nanos: i64) -> Value {
 pub struct Duration(pub i64);
 
 /// Methods and the types of their parameters.
-const METHODS: &[(&str, &[&str])] = &[
+const METHODS: &[Method] = &[
     ("String", &[]),
     ("Seconds", &[]),
     ("Minutes", &[]),
@@ -75,20 +75,10 @@ impl Native for Duration {
     fn kind(&self) -> &'static str {
         "int64"
     }
-    fn field(&self, _: &str) -> Option<Value> {
-        None
-    }
-    fn has_method(&self, name: &str) -> bool {
-        METHODS.iter().any(|(method, _)| *method == name)
-    }
-    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
-        METHODS.iter().find(|(method, _)| *method == name).map(|(_, params)| *params)
+    fn methods(&self) -> &'static [Method] {
+        METHODS
     }
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
-        let (_, want) = METHODS.iter().find(|(m, _)| *m == name).ok_or_else(|| format!("unknown method {name}"))?;
-        if args.len() != want.len() {
-            return Err(format!("wrong number of args for {name}: want {} got {}", want.len(), args.len()));
-        }
         let other = || {
             args.first()
                 .and_then(|v| v.as_int().or_else(|| known(v)))

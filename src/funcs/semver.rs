@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::always;
 use crate::base::version::HelmVersion;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
-use crate::value::{IntType, ListType, Native, Origins, Repr, Value};
+use crate::value::{IntType, ListType, Method, Native, Origins, Repr, Value};
 pub use constraint::Constraints;
 pub use version::Version;
 
@@ -63,9 +63,6 @@ struct SemVer {
     helm: HelmVersion,
 }
 
-/// A method and the types of its parameters.
-type Method = (&'static str, &'static [&'static str]);
-
 /// Methods that exist on both the value and the pointer.
 const VALUE_METHODS: &[Method] = &[
     ("String", &[]),
@@ -96,11 +93,6 @@ const POINTER_METHODS: &[Method] = &[
 ];
 
 impl SemVer {
-    fn parameters(&self, name: &str) -> Option<&'static [&'static str]> {
-        let pointer: &[_] = if self.pointer { POINTER_METHODS } else { &[] };
-        VALUE_METHODS.iter().chain(pointer).find(|(method, _)| *method == name).map(|(_, params)| *params)
-    }
-
     fn derived(&self, version: Version) -> Value {
         native(version, false, self.helm)
     }
@@ -120,24 +112,13 @@ impl Native for SemVer {
         if self.pointer { "ptr" } else { "struct" }
     }
 
-    fn field(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn has_method(&self, name: &str) -> bool {
-        self.parameters(name).is_some()
-    }
-
     fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
-        self.parameters(name)
+        let pointer: &[_] = if self.pointer { POINTER_METHODS } else { &[] };
+        VALUE_METHODS.iter().chain(pointer).find(|(method, _)| *method == name).map(|(_, params)| *params)
     }
 
     fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let want = self.parameters(name).ok_or_else(|| format!("unknown method {name}"))?.len();
-        if args.len() != want {
-            return Err(format!("wrong number of args for {name}: want {want} got {}", args.len()));
-        }
         let version = &self.version;
         let other = || match args.first().map(Value::repr) {
             Some(Repr::Native(other)) => match other.as_any().downcast_ref::<SemVer>() {

@@ -15,6 +15,7 @@ use crate::cluster::snapshot::Facts;
 use crate::cluster::world::{ClusterWorld, Supposition};
 use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
 use crate::flux::settings::Settings;
+use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, KubeVersion, Release};
 use crate::render::{Request, render, user_values};
 use crate::template::eval::Options;
@@ -132,9 +133,15 @@ impl Rendered {
 pub struct Renderer {
     /// The controller: its version and flags.
     pub settings: Settings,
+    parsed: Parsed,
 }
 
 impl Renderer {
+    /// For one controller.
+    pub fn new(settings: Settings) -> Renderer {
+        Renderer { settings, parsed: Parsed::default() }
+    }
+
     fn helm(&self) -> HelmVersion {
         self.settings.controller.helm()
     }
@@ -171,6 +178,7 @@ impl Renderer {
             },
             helm: self.helm(),
             options: Options { force_open },
+            parsed: &self.parsed,
         };
         let rendered = render(request, &world, &origins);
         let mut out = failed(origins, String::new());

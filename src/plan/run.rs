@@ -44,7 +44,7 @@ pub fn run(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices
         assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
     }
     let subjects = gather(&facts, &charts, &settings, &mut diagnostics);
-    let renderer = Renderer { settings: settings.clone() };
+    let renderer = Renderer::new(settings.clone());
     let ordered = order(&renderer, &subjects, &facts);
     let index = Index::new(&subjects, &predicted(&ordered, &subjects));
     let releases: Vec<Release> =

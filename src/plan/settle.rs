@@ -104,7 +104,7 @@ pub fn settle(
     let mut side = Side {
         charts,
         settings,
-        renderer: Renderer { settings: settings.clone() },
+        renderer: Renderer::new(settings.clone()),
         fate,
         written: Vec::new(),
         touched: Vec::new(),

@@ -48,7 +48,7 @@ fn the_second_wave_renders_on_what_the_first_one_makes() {
     let (facts, _) = import(&files(CLUSTER));
     let settings = Settings::default();
     let subjects = gather(&facts, &Charts::default(), &settings, &mut Vec::new());
-    let ordered = order(&Renderer { settings }, &subjects, &facts);
+    let ordered = order(&Renderer::new(settings), &subjects, &facts);
     let reader = subjects.iter().position(|s| s.release.name == "backupstrategy-controller").unwrap();
     assert_eq!(ordered.wave[&reader], 2);
     let text = |docs: &[super::render::Doc]| docs.iter().map(|d| d.object.to_string()).collect::<String>();

@@ -10,7 +10,7 @@ use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::Chart;
 use crate::chart::metadata::{Field, METADATA, Ty};
 use crate::codec::json::value_from_json;
-use crate::value::{ListType, Map, MapType, Native, Origins, Repr, Text, Value};
+use crate::value::{ListType, Map, MapType, Native, Repr, Text, Value};
 
 /// `.Chart` of a chart.
 pub fn chart(chart: &Chart, is_root: bool, helm: HelmVersion) -> Value {
@@ -114,12 +114,6 @@ impl Native for Struct {
         let (_, json, ty, _) = self.fields.iter().find(|f| f.0 == name)?;
         Some(value(*ty, self.json.get(*json)))
     }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::NIL)
-    }
     fn print(&self, plus: bool, _: bool) -> String {
         if self.is_pointer() { format!("&{}", self.shown(plus)) } else { self.shown(plus) }
     }
@@ -155,12 +149,6 @@ impl Native for ChartStruct {
             "Metadata" => Some(native(Struct::metadata(&self.metadata.json))),
             _ => self.metadata.field(name),
         }
-    }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::NIL)
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let metadata = self.metadata.shown(plus);

@@ -5,6 +5,7 @@ pub mod capabilities;
 pub mod chart_value;
 pub mod manifest;
 pub mod output;
+pub mod parsed;
 pub mod scope;
 
 use std::collections::BTreeMap;
@@ -19,8 +20,10 @@ use crate::funcs;
 use crate::template::eval::{Options, Run, strip_no_value};
 use crate::template::func::World;
 use crate::template::gate::Recorder;
+use crate::template::parse::ParseError;
 use crate::template::set::{FuncTable, TemplateSet};
 use crate::value::{Map, MapType, Origins, Repr, Text, Value};
+use parsed::Parsed;
 use scope::{Capabilities, Release};
 
 /// What is rendered, and how.
@@ -37,6 +40,8 @@ pub struct Request<'a> {
     pub helm: HelmVersion,
     /// How the render differs from Helm's.
     pub options: Options,
+    /// Templates parsed for earlier renders.
+    pub parsed: &'a Parsed,
 }
 
 /// The text of one template file.
@@ -90,14 +95,15 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
     let mut templates = BTreeMap::new();
     let values = Map::new(merged.entries().clone(), MapType::Values);
     top.collect(&chart, chart.name(), true, Value::new(Repr::Map(values)), &mut templates);
-    execute(&templates, request.options, helm, world, origins, out)?;
+    let set = request.parsed.set(&chart, helm, || parse(&templates, helm)).map_err(|e| e.for_chart(helm))?;
+    execute(set, &templates, &request.options, world, origins, out)?;
     out.chart = Some(chart);
     Ok(())
 }
 
 /// One template file before it is executed.
-struct Source {
-    text: Vec<u8>,
+struct Source<'c> {
+    text: &'c [u8],
     dot: Value,
     base: String,
 }
@@ -110,13 +116,13 @@ struct Values {
 
 impl Values {
     /// Collects the templates of a chart and of those below it, and returns the chart's scope.
-    fn collect(
+    fn collect<'c>(
         &self,
-        chart: &Chart,
+        chart: &'c Chart,
         path: &str,
         is_root: bool,
         values: Value,
-        templates: &mut BTreeMap<String, Source>,
+        templates: &mut BTreeMap<String, Source<'c>>,
     ) -> Value {
         let subcharts = Map::new(BTreeMap::new(), MapType::Any);
         let dot = scope::scope(
@@ -145,7 +151,7 @@ impl Values {
             if chart.is_library() && !file.starts_with('_') {
                 continue;
             }
-            let source = Source { text: text.clone(), dot: dot.clone(), base: joined(&format!("{path}/templates")) };
+            let source = Source { text, dot: dot.clone(), base: joined(&format!("{path}/templates")) };
             templates.insert(joined(&format!("{path}/{name}")), source);
         }
         dot
@@ -168,31 +174,35 @@ fn joined(path: &str) -> String {
 }
 
 /// Helm's order: deeper paths first, and backwards by name.
-fn order(templates: &BTreeMap<String, Source>) -> Vec<&String> {
+fn order<'t>(templates: &'t BTreeMap<String, Source<'_>>) -> Vec<&'t String> {
     let mut paths: Vec<&String> = templates.keys().collect();
     paths.sort_by(|a, b| (b.matches('/').count(), b).cmp(&(a.matches('/').count(), a)));
     paths
 }
 
+fn parse(templates: &BTreeMap<String, Source<'_>>, helm: HelmVersion) -> Result<TemplateSet, ParseError> {
+    let mut set = TemplateSet::new(Rc::new(FuncTable::new(funcs::all(), helm)));
+    for path in order(templates) {
+        if let Some(source) = templates.get(path) {
+            set.parse(path, source.text)?;
+        }
+    }
+    Ok(set)
+}
+
 fn execute(
-    templates: &BTreeMap<String, Source>,
-    options: Options,
-    helm: HelmVersion,
+    set: Rc<TemplateSet>,
+    templates: &BTreeMap<String, Source<'_>>,
+    options: &Options,
     world: &dyn World,
     origins: &Origins,
     out: &mut Rendered,
 ) -> Result<(), String> {
-    let mut set = TemplateSet::new(Rc::new(FuncTable::new(funcs::all(), helm)));
-    let order = order(templates);
-    for path in &order {
-        if let Some(source) = templates.get(*path) {
-            set.parse(path, &source.text).map_err(|e| e.for_chart(helm))?;
-        }
-    }
+    let helm = set.functions().helm();
     let budget = Budget::default();
-    let mut run = Run::new(Rc::new(set), world, origins, &budget, &options);
+    let mut run = Run::new(set, world, origins, &budget, options);
     let mut failure = None;
-    for path in order {
+    for path in order(templates) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let Some(source) = templates.get(path).filter(|_| !name.starts_with('_')) else { continue };
         if let Some(dot) = source.dot.as_map() {
@@ -260,6 +270,7 @@ mod tests {
             capabilities: Capabilities { kube, api_versions: Default::default() },
             helm: "4.1".parse().unwrap(),
             options: Options::default(),
+            parsed: &Parsed::default(),
         };
         let rendered = render(request, &Offline, &origins);
         assert_eq!(rendered.error, None);

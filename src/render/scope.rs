@@ -8,7 +8,7 @@ use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::Chart;
 use crate::chart::files::FilesValue;
 use crate::value::origin::Origin;
-use crate::value::{ListType, Native, Origins, Repr, Text, Value};
+use crate::value::{ListType, Method, Native, Origins, Repr, Text, Value};
 
 /// Version of Kubernetes as templates see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,12 +110,6 @@ impl Native for CapabilitiesValue {
     fn field(&self, name: &str) -> Option<Value> {
         named(self.fields(), name)
     }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::NIL)
-    }
     fn print(&self, _: bool, _: bool) -> String {
         let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).print(false, false);
         let versions = ApiVersions(self.capabilities.api_versions.clone()).print(false, false);
@@ -156,11 +150,8 @@ impl Native for KubeVersionValue {
     fn field(&self, name: &str) -> Option<Value> {
         named(self.fields(), name)
     }
-    fn has_method(&self, name: &str) -> bool {
-        matches!(name, "GitVersion" | "String")
-    }
-    fn signature(&self, _: &str) -> Option<&'static [&'static str]> {
-        Some(&[])
+    fn methods(&self) -> &'static [Method] {
+        &[("GitVersion", &[]), ("String", &[])]
     }
     fn call(&self, name: &str, _: &[Value], origins: &Origins) -> Result<Value, String> {
         let text = if name == "String" { self.0.compared().to_owned() } else { self.0.version.clone() };
@@ -201,14 +192,8 @@ impl Native for ApiVersions {
     fn kind(&self) -> &'static str {
         "slice"
     }
-    fn field(&self, _: &str) -> Option<Value> {
-        None
-    }
-    fn has_method(&self, name: &str) -> bool {
-        name == "Has"
-    }
-    fn signature(&self, _: &str) -> Option<&'static [&'static str]> {
-        Some(&["string"])
+    fn methods(&self) -> &'static [Method] {
+        &[("Has", &["string"])]
     }
     fn call(&self, _: &str, args: &[Value], origins: &Origins) -> Result<Value, String> {
         let wanted = args.first().and_then(Value::as_text).map(|t| t.lossy().into_owned()).unwrap_or_default();
@@ -256,12 +241,6 @@ impl Native for HelmVersionValue {
     }
     fn field(&self, name: &str) -> Option<Value> {
         self.fields().into_iter().find(|f| f.0 == name).map(|f| Value::text(f.2))
-    }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::NIL)
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let fields = self.fields().into_iter();

@@ -579,7 +579,7 @@ impl<'a> Run<'a> {
             }
             Repr::Hole(_) => Ok(self.below_hole(receiver, field)),
             Repr::Native(native) => {
-                if native.has_method(field) {
+                if native.signature(field).is_some() {
                     return self.method(scope, dot, receiver, node, field, args, last);
                 }
                 match native.field(field) {

@@ -97,6 +97,9 @@ pub enum MapType {
     Str,
 }
 
+/// A method: its name, and the Go type names of its parameters.
+pub type Method = (&'static str, &'static [&'static str]);
+
 /// A Go value that is neither a scalar nor a plain list or map.
 pub trait Native {
     /// What `%T` prints.
@@ -104,17 +107,24 @@ pub trait Native {
     /// Go's kind name: `struct`, `ptr`, `map`, `slice`, `func`, `int64`…
     fn kind(&self) -> &'static str;
     /// A field (or map entry) of that name.
-    fn field(&self, name: &str) -> Option<Value>;
-    /// Whether there is a method of that name.
-    fn has_method(&self, name: &str) -> bool;
-    /// Go type names of a method's parameters, where calls are to be counted and checked.
-    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+    fn field(&self, name: &str) -> Option<Value> {
         let _ = name;
         None
     }
-    /// Calls a method; arguments are checked as far as [`Native::signature`] says. The error is the text behind `error calling NAME: `, unless it
-    /// is one of the argument errors of the caller.
-    fn call(&self, name: &str, args: &[Value], origins: &Origins) -> Result<Value, String>;
+    /// The methods.
+    fn methods(&self) -> &'static [Method] {
+        &[]
+    }
+    /// The parameters of a method, if there is one of that name.
+    fn signature(&self, name: &str) -> Option<&'static [&'static str]> {
+        self.methods().iter().find(|(method, _)| *method == name).map(|(_, params)| *params)
+    }
+    /// Calls a method of [`Native::methods`], with as many arguments as it has parameters. The error is the text behind
+    /// `error calling NAME: `, unless it is one of the argument errors of the caller.
+    fn call(&self, name: &str, args: &[Value], origins: &Origins) -> Result<Value, String> {
+        let _ = (args, origins);
+        Err(format!("unknown method {name}"))
+    }
     /// What `%v` prints (`plus` and `sharp` are the flags).
     fn print(&self, plus: bool, sharp: bool) -> String;
     /// The plain data that marshalling, `range`, `index` and `len` see, if it is a container or marshals as one.

@@ -108,11 +108,6 @@ impl Document {
     pub fn root(&self) -> Node<'_> {
         Node { document: self, id: self.root }
     }
-
-    /// Number of nodes, keys included.
-    pub fn node_count(&self) -> usize {
-        self.nodes.len()
-    }
 }
 
 impl<'d> Node<'d> {
@@ -147,11 +142,6 @@ impl<'d> Node<'d> {
     /// The name given with `&`.
     pub fn anchor(self) -> Option<&'d str> {
         self.raw().anchor.as_deref()
-    }
-
-    /// Whether it is a collection in flow style (`{}`, `[]`).
-    pub fn is_flow(self) -> bool {
-        self.raw().flow
     }
 
     /// Where it stands, properties included. A block collection ends where its last entry does or later, at the next

@@ -53,7 +53,7 @@ pub fn key_text(node: Node<'_>) -> Result<String, String> {
 
 /// Decodes one tree: aliases expanded, merges done, scalars resolved.
 pub(super) fn decode(node: Node<'_>) -> Result<Tree, String> {
-    let mut decoder = Decoder { aliases: AliasCount::default(), depth: 0, active: HashSet::new() };
+    let mut decoder = Decoder { aliases: AliasCount::default(), depth: 0 };
     decoder.decode(node).map_err(|text| format!("yaml: {text}"))
 }
 
@@ -62,14 +62,15 @@ pub(super) fn decode(node: Node<'_>) -> Result<Tree, String> {
 pub(super) struct AliasCount {
     decoded: u64,
     aliased: u64,
-    depth: u32,
+    /// Aliases being expanded.
+    active: HashSet<u32>,
 }
 
 impl AliasCount {
     /// Counts one decoded node.
     pub(super) fn count(&mut self) -> Result<(), String> {
         self.decoded += 1;
-        if self.depth > 0 {
+        if !self.active.is_empty() {
             self.aliased += 1;
         }
         let allowed = match self.decoded {
@@ -84,13 +85,16 @@ impl AliasCount {
     }
 
     /// An alias is being expanded.
-    pub(super) fn enter(&mut self) {
-        self.depth += 1;
+    pub(super) fn enter(&mut self, alias: Node<'_>) -> Result<(), String> {
+        if self.active.insert(alias.id()) {
+            return Ok(());
+        }
+        Err(format!("anchor '{}' value contains itself", alias.target().anchor().unwrap_or_default()))
     }
 
     /// An alias is expanded.
-    pub(super) fn leave(&mut self) {
-        self.depth -= 1;
+    pub(super) fn leave(&mut self, alias: Node<'_>) {
+        self.active.remove(&alias.id());
     }
 }
 
@@ -98,8 +102,6 @@ struct Decoder {
     aliases: AliasCount,
     /// Nesting of what is being built, aliases expanded.
     depth: usize,
-    /// Aliases being expanded.
-    active: HashSet<u32>,
 }
 
 impl Decoder {
@@ -140,14 +142,9 @@ impl Decoder {
         alias: Node<'d>,
         then: impl FnOnce(&mut Self, Node<'d>) -> Result<T, String>,
     ) -> Result<T, String> {
-        if !self.active.insert(alias.id()) {
-            let name = alias.target().anchor().unwrap_or_default();
-            return Err(format!("anchor '{name}' value contains itself"));
-        }
-        self.aliases.enter();
+        self.aliases.enter(alias)?;
         let result = then(self, alias.target());
-        self.aliases.leave();
-        self.active.remove(&alias.id());
+        self.aliases.leave(alias);
         result
     }
 

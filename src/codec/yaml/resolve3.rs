@@ -1,6 +1,6 @@
 //! What the post-renderer makes of a document: the next generation of the library, then JSON, then YAML (F-350–F-358).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value as Json};
 
@@ -24,7 +24,6 @@ pub fn to_json_v3(node: Node<'_>) -> Result<Json, String> {
     let mut decoder = Decoder {
         aliases: AliasCount::default(),
         depth: 0,
-        active: HashSet::new(),
         duplicates: Vec::new(),
         general_map: false,
         unsupported: None,
@@ -45,8 +44,6 @@ pub fn to_json_v3(node: Node<'_>) -> Result<Json, String> {
 struct Decoder {
     aliases: AliasCount,
     depth: usize,
-    /// Aliases being expanded.
-    active: HashSet<u32>,
     /// Repeated keys, told all at once at the end.
     duplicates: Vec<String>,
     /// A map below the top has keys that are no strings: JSON refuses it.
@@ -77,14 +74,9 @@ impl Decoder {
         alias: Node<'d>,
         then: impl FnOnce(&mut Self, Node<'d>) -> Result<T, String>,
     ) -> Result<T, String> {
-        if !self.active.insert(alias.id()) {
-            let name = alias.target().anchor().unwrap_or_default();
-            return Err(yaml(format!("anchor '{name}' value contains itself")));
-        }
-        self.aliases.enter();
+        self.aliases.enter(alias).map_err(yaml)?;
         let result = then(self, alias.target());
-        self.aliases.leave();
-        self.active.remove(&alias.id());
+        self.aliases.leave(alias);
         result
     }
 

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use super::{Out, pem};
 use crate::base::version::HelmVersion;
+use crate::codec::base64;
 use crate::codec::goquote;
 use crate::funcs::args::{any, text};
-use crate::funcs::encode;
 use crate::template::func::{Call, FuncError};
-use crate::value::{Native, Origins, Repr, Text, Value};
+use crate::value::{Native, Repr, Text, Value};
 
 /// A certificate and its key, in PEM.
 struct Certificate {
@@ -32,12 +32,6 @@ impl Native for Certificate {
             "Key" => Some(Value::text(self.key.clone())),
             _ => None,
         }
-    }
-    fn has_method(&self, _: &str) -> bool {
-        false
-    }
-    fn call(&self, name: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Err(format!("unknown method {name}"))
     }
     fn print(&self, plus: bool, sharp: bool) -> String {
         let quoted = |text: &Text| goquote::quote(text.bytes());
@@ -196,7 +190,7 @@ pub(super) fn signed_with_key(call: &mut Call<'_>, args: &[Value]) -> Out {
 /// `buildCustomCert`: no chance, only checks.
 pub(super) fn custom(_: &mut Call<'_>, args: &[Value]) -> Out {
     let decoded = |index, what: &str| {
-        encode::decode64(text(args, index).bytes())
+        base64::decode(text(args, index).bytes())
             .map_err(|_| FuncError::Error(format!("unable to decode base64 {what}")))
     };
     let cert = decoded(0, "certificate")?;
