@@ -10,24 +10,17 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::rc::Rc;
 
 use helm_render_predictor::api::{RenderArgs, template};
 use helm_render_predictor::base::version::HelmVersion;
-use libtest_mimic::{Arguments, Failed, Trial};
-use regex_automata::nfa::thompson::pikevm::PikeVM;
+use libtest_mimic::Arguments;
 use serde_json::Value as Json;
-
-const DEFAULT_KUBE_VERSION: &str = "v1.33.1";
-
-/// Room for charts that include a thousand levels deep, in unoptimized code.
-const STACK: usize = 512 << 20;
+use support::exemptions::{Exemptions, matches};
+use support::helm::{DEFAULT_KUBE_VERSION, core, difference, flags, profile, same_error};
 
 fn main() {
     let root = support::folder("MICRO_CASES", "fixtures/micro");
-    let exemptions = Rc::new(exemptions());
-    let engines: Vec<PikeVM> = exemptions.iter().map(|pattern| engine(pattern)).collect();
-    let mut used = vec![false; exemptions.len()];
+    let mut exemptions = Exemptions::load(|pattern| !pattern.starts_with("conformance/"));
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for topic in support::folders(&root) {
@@ -38,10 +31,6 @@ fn main() {
             for (label, entry) in index[&id].as_object().into_iter().flatten() {
                 let files = entry["same_as"].as_str().unwrap_or(label).to_owned();
                 let name = format!("{}/{id}/{label}", topic.file_name().unwrap().to_string_lossy());
-                let exempt = engines.iter().position(|e| e.is_match(&mut e.create_cache(), name.as_bytes()));
-                if let Some(slot) = exempt.and_then(|i| used.get_mut(i)) {
-                    *slot = true;
-                }
                 let run = Case {
                     folder: topic.to_string_lossy().into_owned(),
                     json: case.clone(),
@@ -49,26 +38,14 @@ fn main() {
                     expected: format!("{}/expected/{id}.{files}", topic.display()),
                     label: label.clone(),
                 };
-                trials.push(Trial::test(name, move || run.check(exempt.is_some())));
+                trials.push(exemptions.trial(name, move || run.compare()));
             }
         }
     }
     if std::env::var_os("MICRO_CASES").is_none() {
-        for (pattern, _) in exemptions.iter().zip(&used).filter(|(_, used)| !**used) {
-            let pattern = pattern.clone();
-            trials.push(Trial::test(format!("exemption {pattern} is used"), || Err("no case has such a name".into())));
-        }
+        trials.extend(exemptions.unused());
     }
     libtest_mimic::run(&arguments, trials).exit();
-}
-
-/// The patterns of the list: `pattern = "..."` lines.
-fn exemptions() -> Vec<String> {
-    let list = fs::read_to_string(support::folder("MICRO_EXEMPTIONS", "fixtures/exemptions.toml")).unwrap_or_default();
-    list.lines()
-        .filter_map(|line| line.strip_prefix("pattern = '")?.strip_suffix('\''))
-        .map(|pattern| format!("^(?:{pattern})$"))
-        .collect()
 }
 
 fn json(path: &Path) -> Json {
@@ -83,16 +60,6 @@ fn texts(json: &Json) -> Vec<String> {
     json.as_array().into_iter().flatten().map(|t| text(t).to_owned()).collect()
 }
 
-fn engine(pattern: &str) -> PikeVM {
-    let syntax = regex_automata::util::syntax::Config::new().dot_matches_new_line(true).utf8(false);
-    PikeVM::builder().syntax(syntax).build(pattern).unwrap_or_else(|e| panic!("{pattern}: {e}"))
-}
-
-fn matches(pattern: &str, line: &[u8]) -> bool {
-    let engine = engine(pattern);
-    engine.is_match(&mut engine.create_cache(), line)
-}
-
 struct Case {
     folder: String,
     json: Json,
@@ -102,15 +69,6 @@ struct Case {
 }
 
 impl Case {
-    fn check(self, exempt: bool) -> Result<(), Failed> {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || self.compare())?;
-        match (thread.join().unwrap_or_else(|_| Err("panic".into())), exempt) {
-            (Ok(()), true) => Err("the case is exempted, but it is as Helm has it".into()),
-            (Err(_), true) => Ok(()),
-            (result, _) => result.map_err(Failed::from),
-        }
-    }
-
     fn compare(&self) -> Result<(), String> {
         let helm: HelmVersion = self.label.parse().map_err(|e| format!("{e}"))?;
         let result = template(&self.args(), helm);
@@ -125,16 +83,7 @@ impl Case {
             Ok(_) if failed => Err(format!("this renders; Helm fails: {}", self.errors().join(" | "))),
             Ok(out) => self.compare_output(&out),
             Err(e) => {
-                let mine = error(&e.message);
-                let sorted = |t: &str| {
-                    let mut lines: Vec<String> = t.lines().map(str::to_owned).collect();
-                    lines.sort();
-                    lines
-                };
-                let wanted = self.errors();
-                if !wanted.iter().any(|w| *w == mine || sorted(w) == sorted(&mine)) {
-                    return Err(format!("errors differ\n- {}\n+ {mine}", wanted.join("\n- ")));
-                }
+                same_error(&self.errors(), &error(&e.message))?;
                 self.compare_output(&e.output)
             }
         }
@@ -153,12 +102,7 @@ impl Case {
         if masked_equal(&wanted, &got, &self.entry["volatile"]) {
             return Ok(());
         }
-        let (a, b): (Vec<&str>, Vec<&str>) = (wanted.split('\n').collect(), got.split('\n').collect());
-        let at = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-        let part = |lines: &[&str], sign: &str| -> String {
-            lines.iter().skip(at).take(4).map(|line| format!("\n{sign} {line}")).collect()
-        };
-        Err(format!("line {} differs:{}{}", at + 1, part(&a, "-"), part(&b, "+")))
+        Err(difference(&wanted, &got))
     }
 
     fn args(&self) -> RenderArgs {
@@ -192,54 +136,16 @@ impl Case {
             args.snapshot.push((name.to_owned(), read(name)));
         }
         if version.is_some() || args.snapshot.is_empty() {
-            let version = version.unwrap_or(DEFAULT_KUBE_VERSION);
-            let profile = format!(
-                "apiVersion: oracle.helm/v1\nkind: ClusterProfile\nspec: {{kubeVersion: {}}}\n",
-                Json::from(version)
-            );
-            args.snapshot.push(("~profile.yaml".to_owned(), profile.into_bytes()));
+            args.snapshot.push(profile(version.unwrap_or(DEFAULT_KUBE_VERSION)));
         }
         args.kube_version = Some(version.unwrap_or(DEFAULT_KUBE_VERSION).to_owned());
         if let Some(flag) = case["kube_version_flag"].as_str() {
             args.kube_version = Some(flag.to_owned());
         }
-        self.flags(&mut args);
+        let extra = texts(&case["extra"]).into_iter().map(|flag| flag.replace("@CASEDIR@", &self.folder));
+        flags(&mut args, extra, |path| fs::read(path).ok());
         args
     }
-
-    fn flags(&self, args: &mut RenderArgs) {
-        let mut flags = texts(&self.json["extra"]).into_iter().map(|f| f.replace("@CASEDIR@", &self.folder));
-        while let Some(flag) = flags.next() {
-            let mut next = || flags.next().unwrap_or_default();
-            match flag.as_str() {
-                "-s" | "--show-only" => args.show_only.push(next()),
-                "-a" | "--api-versions" => args.api_versions.push(next()),
-                "--set-literal" => args.set_literal.push(next()),
-                "--set-file" => {
-                    let text = next();
-                    let path = text.split_once('=').map(|(_, path)| path.to_owned()).unwrap_or_default();
-                    let content = fs::read(&path).ok();
-                    args.set_file.push((text, content.map(|c| (path, c)).into_iter().collect::<BTreeMap<_, _>>()));
-                }
-                "--no-hooks" => args.no_hooks = true,
-                "--skip-tests" => args.skip_tests = true,
-                "--take-ownership" => args.take_ownership = true,
-                "--skip-schema-validation" => args.skip_schema_validation = true,
-                other => panic!("unknown flag {other}"),
-            }
-        }
-    }
-}
-
-/// The error that Helm reports, without warnings, log lines and advice.
-fn core(stderr: &str) -> String {
-    let start = match stderr.rfind("\nError: ") {
-        Some(at) => at + "\nError: ".len(),
-        None if stderr.starts_with("Error: ") => "Error: ".len(),
-        None => 0,
-    };
-    let error = stderr.get(start..).unwrap_or_default();
-    error.split("\n\nUse --debug flag to render out invalid YAML").next().unwrap_or_default().trim().to_owned()
 }
 
 /// Whether `got` is what was expected, but for what another run of Helm rendered differently.

@@ -1,6 +1,9 @@
 //! What several test programs share.
 #![allow(dead_code)] // each program uses a part of it
 
+pub mod exemptions;
+pub mod helm;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
