@@ -16,7 +16,8 @@ pub struct Exemptions {
 impl Exemptions {
     /// The `pattern = '…'` lines of the list that are for this suite.
     pub fn load(mine: impl Fn(&str) -> bool) -> Self {
-        let list = fs::read_to_string(super::folder("MICRO_EXEMPTIONS", "fixtures/exemptions.toml")).unwrap_or_default();
+        let list =
+            fs::read_to_string(super::folder("MICRO_EXEMPTIONS", "fixtures/exemptions.toml")).unwrap_or_default();
         let patterns = list
             .lines()
             .filter_map(|line| line.strip_prefix("pattern = '")?.strip_suffix('\''))
@@ -28,8 +29,10 @@ impl Exemptions {
 
     /// The test of one case: it must hold, or, when its name is on the list, must not.
     pub fn trial(&mut self, name: String, check: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
-        let found =
-            self.patterns.iter_mut().find(|(_, engine, _)| engine.is_match(&mut engine.create_cache(), name.as_bytes()));
+        let found = self
+            .patterns
+            .iter_mut()
+            .find(|(_, engine, _)| engine.is_match(&mut engine.create_cache(), name.as_bytes()));
         let exempt = found.map(|(_, _, used)| *used = true).is_some();
         Trial::test(name, move || {
             let thread = std::thread::Builder::new().stack_size(STACK).spawn(check)?;

@@ -3,6 +3,7 @@
 
 pub mod exemptions;
 pub mod helm;
+pub mod markdown;
 
 use std::fs;
 use std::path::{Path, PathBuf};
