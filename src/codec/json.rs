@@ -65,7 +65,7 @@ impl Writer<'_> {
                 let own = self.sink.origins().union(context, value.deep_origins(self.sink.origins()));
                 self.sink.raw(format!("\"{text}\"").as_bytes(), own);
             }
-            Repr::List(list) if list.ty == ListType::Nil => {
+            Repr::List(list) if list.ty.is_nil() => {
                 let own = self.sink.origins().union(context, value.origins);
                 self.sink.raw(b"null", own);
             }

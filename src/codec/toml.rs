@@ -9,7 +9,7 @@ pub use read::parse;
 use super::float;
 use super::marks::Sink;
 use crate::base::version::{HelmVersion, Quirk};
-use crate::value::{IntType, ListType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Value};
+use crate::value::{IntType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Value};
 
 /// `toToml`: tables after plain keys, nested ones indented, nulls left out. Marks and origins are kept.
 ///
@@ -54,7 +54,7 @@ fn plain(value: &Value, depth: usize) -> Result<Value, String> {
             }
             None => Err(format!("unsupported type: {}", native.print(false, false))),
         },
-        Repr::List(list) if list.ty == ListType::Nil => Ok(Value::NIL),
+        Repr::List(list) if list.ty.is_nil() => Ok(Value::NIL),
         _ => Ok(value.clone()),
     }
 }

@@ -4,7 +4,7 @@ use super::args::{any, text};
 use super::pure;
 use crate::base::budget::Exhausted;
 use crate::template::func::{Call, Flow, FuncDef, FuncError, Param as P};
-use crate::value::{ListType, MAX_DEPTH, Repr, Value};
+use crate::value::{MAX_DEPTH, Repr, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -64,7 +64,7 @@ fn equal_below(call: &mut Call<'_>, a: &Value, b: &Value, depth: usize) -> Resul
             if a.ty != b.ty || a.items.len() != b.items.len() {
                 return Ok(false);
             }
-            if std::rc::Rc::ptr_eq(a, b) || a.ty == ListType::Nil {
+            if std::rc::Rc::ptr_eq(a, b) || a.ty.is_nil() {
                 return Ok(true);
             }
             for (a, b) in a.items.iter().zip(&b.items) {

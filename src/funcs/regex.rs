@@ -75,7 +75,7 @@ fn compiled(args: &[Value], report: Report) -> Result<(std::rc::Rc<re2::Regex>, 
 /// Nothing found is Go's nil slice, which JSON and YAML write as `null`.
 fn strings(items: Vec<Text>) -> Value {
     if items.is_empty() {
-        return Value::typed_list(Vec::new(), ListType::Nil);
+        return Value::typed_list(Vec::new(), ListType::NilStr);
     }
     Value::typed_list(items.into_iter().map(Value::text).collect(), ListType::Str)
 }
@@ -148,6 +148,7 @@ mod tests {
                 "{{ regexFindAll \"[a-z]+\" \"ab 1 cd e\" 2 }} {{ regexFindAll \"x\" \"a\" -1 | toJson }}",
                 "[ab cd] null",
             ),
+            ("{{ regexFindAll \"x\" \"a\" -1 | printf \"%T %#v\" 1 }}", "int []string(nil)"),
             ("{{ regexFind \"x\" \"a\" }}|{{ regexFind \"b.\" \"abc\" }}", "|bc"),
             (
                 "{{ regexReplaceAll \"a(x*)b\" \"-axxb-\" \"${1}W\" }} {{ regexReplaceAllLiteral \"b\" \"abc\" \"$0\" }}",

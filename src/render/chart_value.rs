@@ -63,7 +63,8 @@ fn value(ty: Ty, json: Option<&Json>) -> Value {
             let entries = entries.map(|(k, v)| (Text::from(k.as_str()), Value::text(v.as_str().unwrap_or_default())));
             Value::new(Repr::Map(Map::new(entries.collect(), MapType::Str)))
         }
-        (Ty::Texts | Ty::Anys | Ty::Structs(..), _) => Value::typed_list(Vec::new(), ListType::Nil),
+        (Ty::Texts, _) => Value::typed_list(Vec::new(), ListType::NilStr),
+        (Ty::Anys | Ty::Structs(..), _) => Value::typed_list(Vec::new(), ListType::Nil),
     }
 }
 

@@ -4,7 +4,7 @@ use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use super::printf;
 use crate::base::version::Quirk;
 use crate::codec::json::go_lossy;
-use crate::value::{ListType, OriginSet, Repr, Text, TextBuilder, Value};
+use crate::value::{OriginSet, Repr, Text, TextBuilder, Value};
 
 const fn def(
     name: &'static str,
@@ -315,7 +315,7 @@ fn equal(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
         _ => match (a.repr(), b.repr()) {
             (Repr::Nil, Repr::Nil) => Ok(true),
             (Repr::Nil, other) | (other, Repr::Nil) => match other {
-                Repr::List(list) => Ok(list.ty == ListType::Nil),
+                Repr::List(list) => Ok(list.ty.is_nil()),
                 _ => Ok(false),
             },
             (Repr::Map(_), Repr::Map(_)) => {

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::ast::{Expr, ExprKind};
+use super::ast::{Expr, ExprKind, Pipe};
 use super::error::Cause;
-use super::eval::{Exec, Run, Scope, last_evaluated};
+use super::eval::{Exec, Run, Scope};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
 use super::gate::Place;
 use crate::value::origin::Origin;
@@ -41,14 +41,15 @@ impl Run<'_> {
             return self.text_error(scope, head.pos, head, text);
         }
         if matches!(def.name, "and" | "or") {
-            return self.short_circuit(scope, dot, def, args, last);
+            return self.short_circuit(scope, dot, (head.pos, def), args, last);
         }
         let mut values = Vec::with_capacity(given);
         for (i, arg) in args.iter().enumerate() {
             values.push(self.argument(scope, dot, arg, param(def, i))?);
         }
         if let Some(last) = last {
-            values.push(self.checked(scope, head, last, param(def, args.len()), true)?);
+            let before = args.last().unwrap_or(head);
+            values.push(self.checked(scope, before, last, param(def, args.len()), true)?);
         }
         self.run(scope, node, def, &values).map_err(|mut error| {
             if let (Cause::Called(function, text), Some(operand)) = (&mut error.cause, args.first()) {
@@ -67,17 +68,19 @@ impl Run<'_> {
         &mut self,
         scope: &mut Scope,
         dot: &Value,
-        def: &FuncDef,
+        (pos, def): (u32, &FuncDef),
         args: &[Expr],
         last: Option<Value>,
     ) -> Exec<Value> {
         let stop = def.name == "or";
+        scope.stopped.remove(&pos);
         let mut seen = OriginSet::EMPTY;
         let mut value = Value::NIL;
-        for arg in args {
+        for (i, arg) in args.iter().enumerate() {
             value = self.argument(scope, dot, arg, Param::Reflect)?;
             seen = self.origins.union(seen, value.origins);
             if value.truth() == stop {
+                scope.stopped.insert(pos, i);
                 return Ok(value.under(seen, self.origins));
             }
         }
@@ -165,7 +168,8 @@ impl Run<'_> {
             values.push(self.argument(scope, dot, arg, wanted(i))?);
         }
         if let Some(last) = last {
-            values.push(self.checked(scope, node, last, wanted(args.len()), true)?);
+            let before = args.last().unwrap_or(node);
+            values.push(self.checked(scope, before, last, wanted(args.len()), true)?);
         }
         match native.call(name, &values, self.origins) {
             Ok(value) => {
@@ -193,7 +197,8 @@ impl Run<'_> {
             ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, node, inner)?;
-                self.fields(scope, dot, receiver, last_evaluated(inner), fields, &[], None)
+                let node = scope.last_evaluated(inner);
+                self.fields(scope, dot, receiver, node, fields, &[], None)
             }
         }
     }
@@ -265,7 +270,7 @@ impl Run<'_> {
             },
             (Param::Int, Repr::Int(_, IntType::Int)) | (Param::Int64, Repr::Int(_, IntType::Int64)) => true,
             (Param::List, Repr::List(list)) => matches!(list.ty, ListType::Any | ListType::Nil),
-            (Param::Strings, Repr::List(list)) => list.ty == ListType::Str,
+            (Param::Strings, Repr::List(list)) => matches!(list.ty, ListType::Str | ListType::NilStr),
             (Param::Named(name), Repr::Native(native)) => native.type_name(self.helm) == name,
             _ => false,
         };
@@ -278,7 +283,26 @@ impl Run<'_> {
             Repr::Nil => format!("wrong type for value; expected {expected}; got interface {{}}"),
             _ => format!("wrong type for value; expected {expected}; got {}", value.type_name(self.helm)),
         };
+        let node = scope.last_evaluated(node);
         self.text_error(scope, node.pos, node, text)
+    }
+}
+
+impl Scope {
+    /// The node that Go's template package evaluated last below an expression: errors behind it are told there.
+    pub(super) fn last_evaluated<'e>(&self, expr: &'e Expr) -> &'e Expr {
+        match &expr.kind {
+            ExprKind::Pipe(pipe) => self.last_of(pipe).unwrap_or(expr),
+            ExprKind::Chain(inner, _) => self.last_evaluated(inner),
+            _ => expr,
+        }
+    }
+
+    /// As [`Scope::last_evaluated`], of a pipeline.
+    pub(super) fn last_of<'e>(&self, pipe: &'e Pipe) -> Option<&'e Expr> {
+        let args = &pipe.commands.last()?.args;
+        let stopped = args.first().and_then(|head| self.stopped.get(&head.pos)).and_then(|i| args.get(i + 1));
+        stopped.or(args.last()).map(|operand| self.last_evaluated(operand))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Executing templates: nodes, branches, variables, and what they record.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::ast::{Branch, Command, Expr, ExprKind, Invoke, Node, Number, Pipe};
@@ -63,6 +63,8 @@ pub(super) struct Scope {
     whole: BTreeSet<OriginSet>,
     /// The dot is an element of a list or map, and so a nil one is a nil interface, not "no value".
     pub(super) dot_is_element: bool,
+    /// Where `and` and `or` stopped early: their positions, and the argument.
+    pub(super) stopped: BTreeMap<u32, usize>,
 }
 
 /// Where execution goes on.
@@ -133,6 +135,7 @@ impl<'a> Run<'a> {
             out: TextBuilder::default(),
             whole: BTreeSet::new(),
             dot_is_element: false,
+            stopped: BTreeMap::new(),
             template,
         };
         let body = scope.template.body.clone();
@@ -377,7 +380,7 @@ impl<'a> Run<'a> {
 
     /// An error after a pipeline: Go stands at the node it evaluated last.
     fn at_last<T>(&self, scope: &Scope, pipe: &Pipe, text: String) -> Exec<T> {
-        match last_of(pipe) {
+        match scope.last_of(pipe) {
             Some(operand) => self.text_error(scope, operand.pos, operand, text),
             None => self.text_error(scope, pipe.pos, pipe, text),
         }
@@ -439,7 +442,8 @@ impl<'a> Run<'a> {
             ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), first, fields, args, last),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, first, inner)?;
-                self.fields(scope, dot, receiver, last_evaluated(inner), fields, args, last)
+                let node = scope.last_evaluated(inner);
+                self.fields(scope, dot, receiver, node, fields, args, last)
             }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, first, name)?;
@@ -644,19 +648,6 @@ impl<'a> Run<'a> {
     pub(super) fn here(&mut self, place: Place) -> (Place, Rc<[Frame]>) {
         (place, self.stack())
     }
-}
-
-/// The node that Go's template package evaluates last below an expression: errors behind it are told there.
-pub(super) fn last_evaluated(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Pipe(pipe) => last_of(pipe).unwrap_or(expr),
-        ExprKind::Chain(inner, _) => last_evaluated(inner),
-        _ => expr,
-    }
-}
-
-fn last_of(pipe: &Pipe) -> Option<&Expr> {
-    pipe.commands.last().and_then(|command| command.args.last()).map(last_evaluated)
 }
 
 /// A hole at a place.

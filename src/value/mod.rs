@@ -75,8 +75,17 @@ pub enum ListType {
     Maps,
     /// `[][]interface {}`
     Lists,
-    /// `[]interface {}` that is nil: empty as any, but JSON and YAML write it as `null`, and it equals no empty list.
+    /// `[]interface {}` that is nil.
     Nil,
+    /// `[]string` that is nil.
+    NilStr,
+}
+
+impl ListType {
+    /// Whether the slice is nil: empty as any, but JSON and YAML write it as `null`, and it equals no empty list.
+    pub fn is_nil(self) -> bool {
+        matches!(self, ListType::Nil | ListType::NilStr)
+    }
 }
 
 /// A shared, mutable map with string keys, iterated in byte order of the keys.
@@ -303,7 +312,7 @@ impl Value {
             Repr::Nil => "<nil>".into(),
             Repr::List(list) => match list.ty {
                 ListType::Any | ListType::Nil => "[]interface {}",
-                ListType::Str => "[]string",
+                ListType::Str | ListType::NilStr => "[]string",
                 ListType::Int => "[]int",
                 ListType::Byte => "[]uint8",
                 ListType::Maps => "[]map[string]interface {}",

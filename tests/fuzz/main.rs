@@ -1,0 +1,123 @@
+//! Random inputs. Alone: they do not panic or hang, and provenance does not change a byte. With `HELM=path/to/helm`:
+//! the real Helm renders the same, and differences are reported with the smallest case that shows them.
+//!
+//! ```console
+//! $ HELM=path/to/helm FUZZ_SECONDS=600 cargo test --test fuzz -- [GENERATOR]
+//! ```
+//!
+//! `FUZZ_SEED` (default 0) is where seeds start, `FUZZ_STOP` (default 1) after how many differences to stop,
+//! `HELM_VERSION` what the program is taken for (default: what it says).
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros)]
+
+mod body;
+mod case;
+mod compare;
+mod documents;
+mod expr;
+mod helm;
+mod literal;
+mod regex;
+mod source;
+#[path = "../support/mod.rs"]
+mod support;
+mod table;
+mod values;
+mod yaml;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use compare::{Generator, Tally};
+use helm::{RealHelm, ours};
+use helm_render_predictor::base::version::HelmVersion;
+use libtest_mimic::{Arguments, Failed, Trial};
+use source::Source;
+
+/// Room for templates that call each other deeply, in unoptimized code.
+const STACK: usize = 512 << 20;
+/// Seeds per generator in the test without Helm.
+const SEEDS: u64 = 40;
+/// The longest that one case may take, in unoptimized code on a busy machine.
+const LONGEST: Duration = Duration::from_secs(10);
+
+const GENERATORS: &[(&str, Generator)] = &[
+    ("templates", body::template),
+    ("yaml", yaml::yaml),
+    ("formats", yaml::formats),
+    ("values", yaml::values_file),
+    ("regex", regex::regex),
+    ("documents", documents::documents),
+];
+
+fn main() {
+    let arguments = Arguments::from_args();
+    if let Ok(program) = std::env::var("HELM") {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || differential(&program, &arguments));
+        std::process::exit(thread.unwrap().join().unwrap());
+    }
+    let mut trials = vec![Trial::test("every function is drawn", || match table::forgotten() {
+        names if names.is_empty() => Ok(()),
+        names => Err(format!("no signature for {names:?}").into()),
+    })];
+    for (name, generator) in GENERATORS {
+        for helm in ["3.17.3", "4.2.2"] {
+            let run = move || {
+                let thread = std::thread::Builder::new()
+                    .stack_size(STACK)
+                    .spawn(move || robust(*generator, helm.parse().unwrap()))?;
+                thread.join().unwrap_or_else(|_| Err("panic".into()))
+            };
+            trials.push(Trial::test(format!("{name}/{helm}"), run));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Our engine alone: an answer in time, the same twice, and the same without provenance.
+fn robust(generator: Generator, helm: HelmVersion) -> Result<(), Failed> {
+    for seed in 0..SEEDS {
+        let case = generator(&mut Source::new(seed), helm);
+        let files = case::chart([(0, &case)]);
+        let start = Instant::now();
+        let tracked = ours(&files, helm, false);
+        let took = start.elapsed();
+        if took > LONGEST {
+            return Err(format!("seed {seed} took {took:.1?}\n{case}").into());
+        }
+        if tracked != ours(&files, helm, false) {
+            return Err(format!("seed {seed} is not deterministic\n{case}").into());
+        }
+        if tracked != ours(&files, helm, true) {
+            return Err(format!("seed {seed} differs without provenance\n{case}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Both Helms, until the time is over or enough differences were found; the exit status.
+fn differential(program: &str, arguments: &Arguments) -> i32 {
+    let mut helm = RealHelm::new(program, std::env::var("HELM_VERSION").ok(), Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let end = Instant::now() + Duration::from_secs(number("FUZZ_SECONDS", 60));
+    let stop = number("FUZZ_STOP", 1) as usize;
+    let wanted = |name: &str| arguments.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
+    let mut tally = Tally::default();
+    let mut seed = number("FUZZ_SEED", 0) << 32;
+    'time: loop {
+        for (_, generator) in GENERATORS.iter().filter(|(name, _)| wanted(name)) {
+            compare::batch(*generator, seed, &mut helm, &mut tally);
+            if tally.differences >= stop || Instant::now() > end {
+                break 'time;
+            }
+        }
+        seed += 1 << 12;
+    }
+    println!(
+        "{} cases ({} of them alone) in {} runs of Helm, {} differences",
+        tally.cases, tally.failing, helm.runs, tally.differences
+    );
+    i32::from(tally.differences > 0)
+}
