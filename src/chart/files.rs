@@ -29,9 +29,6 @@ impl FilesValue {
 
     /// Base names with texts, as YAML.
     fn as_map(&self, origins: &Origins, encode: fn(&[u8]) -> Text) -> Value {
-        if self.files.is_empty() {
-            return Value::text("");
-        }
         let entries: BTreeMap<Text, Value> =
             self.files.iter().map(|(path, bytes)| (Text::from(Self::base(path)), Value::text(encode(bytes)))).collect();
         Value::text(yaml::emit(&Value::map(entries), origins).unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::ast::{Expr, ExprKind, Pipe};
+use super::ast::{Command, Expr, ExprKind, Pipe};
 use super::error::Cause;
 use super::eval::{Exec, Run, Scope};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
@@ -188,17 +188,22 @@ impl Run<'_> {
             ExprKind::Bool(value) => Ok(Value::bool(*value)),
             ExprKind::Number(number) => self.ideal(scope, node, number),
             ExprKind::Str(_, text) => Ok(Value::text(text.clone())),
-            ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), node, fields, &[], None),
+            ExprKind::Field(fields) => {
+                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), node, fields, &[], None)
+            }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, node, name)?;
-                if fields.is_empty() { Ok(value) } else { self.fields(scope, dot, value, node, fields, &[], None) }
+                if fields.is_empty() {
+                    return Ok(value);
+                }
+                self.fields(scope, dot, (value, scope.is_element(name)), node, fields, &[], None)
             }
             ExprKind::Function(name) => self.function(scope, dot, node, (node.pos, node), name, &[], None),
             ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, node, inner)?;
                 let node = scope.last_evaluated(inner);
-                self.fields(scope, dot, receiver, node, fields, &[], None)
+                self.fields(scope, dot, (receiver, false), node, fields, &[], None)
             }
         }
     }
@@ -215,7 +220,7 @@ impl Run<'_> {
                 let value = self.operand(scope, dot, node)?;
                 let no_value = match &node.kind {
                     ExprKind::Pipe(_) => true,
-                    ExprKind::Variable(_, fields) => fields.is_empty(),
+                    ExprKind::Variable(name, fields) => fields.is_empty() && !scope.is_element(name),
                     ExprKind::Dot => !scope.dot_is_element,
                     _ => false,
                 };
@@ -300,7 +305,12 @@ impl Scope {
 
     /// As [`Scope::last_evaluated`], of a pipeline.
     pub(super) fn last_of<'e>(&self, pipe: &'e Pipe) -> Option<&'e Expr> {
-        let args = &pipe.commands.last()?.args;
+        self.last_of_command(pipe.commands.last()?)
+    }
+
+    /// As [`Scope::last_evaluated`], of a command.
+    pub(super) fn last_of_command<'e>(&self, command: &'e Command) -> Option<&'e Expr> {
+        let args = &command.args;
         let stopped = args.first().and_then(|head| self.stopped.get(&head.pos)).and_then(|i| args.get(i + 1));
         stopped.or(args.last()).map(|operand| self.last_evaluated(operand))
     }

@@ -13,7 +13,7 @@ use super::set::{Template, TemplateSet};
 use crate::base::budget::{Budget, Exhausted};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::value::origin::{GateId, LookupKey, Origin};
-use crate::value::{Hole, MapType, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+use crate::value::{Hole, ListType, MapType, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// How often templates may include templates of one name inside each other (Helm's own limit).
 const MAX_INCLUDES: u32 = 1000;
@@ -54,17 +54,41 @@ pub struct Run<'a> {
 /// The result of a step; the error is large and rare.
 pub(super) type Exec<T> = Result<T, Box<ExecError>>;
 
+/// A variable of a template.
+struct Variable {
+    name: Rc<str>,
+    value: Value,
+    /// See [`Scope::dot_is_element`].
+    is_element: bool,
+}
+
 /// One execution of one template.
 pub(super) struct Scope {
     pub(super) template: Rc<Template>,
-    vars: Vec<(Rc<str>, Value)>,
+    vars: Vec<Variable>,
     out: TextBuilder,
     /// Gates met directly in this template: its text as a whole depends on them.
     whole: BTreeSet<OriginSet>,
-    /// The dot is an element of a list or map, and so a nil one is a nil interface, not "no value".
+    /// The dot is an element of a list or map of interfaces: a nil one is a nil interface, not "no value", and errors call
+    /// its type `interface {}`.
     pub(super) dot_is_element: bool,
     /// Where `and` and `or` stopped early: their positions, and the argument.
     pub(super) stopped: BTreeMap<u32, usize>,
+}
+
+impl Scope {
+    fn variable(&self, name: &str) -> Option<&Variable> {
+        self.vars.iter().rev().find(|variable| *variable.name == *name)
+    }
+
+    fn declared(&mut self, name: &str) -> Option<&mut Variable> {
+        self.vars.iter_mut().rev().find(|variable| *variable.name == *name)
+    }
+
+    /// What [`Scope::dot_is_element`] says of the dot, of a variable.
+    pub(super) fn is_element(&self, name: &str) -> bool {
+        self.variable(name).is_some_and(|variable| variable.is_element)
+    }
 }
 
 /// Where execution goes on.
@@ -131,7 +155,7 @@ impl<'a> Run<'a> {
         self.stack.push(Frame { template: template.name.clone(), called_at });
         let outer_stack = self.shared_stack.take();
         let mut scope = Scope {
-            vars: vec![("$".into(), dot.clone())],
+            vars: vec![Variable { name: "$".into(), value: dot.clone(), is_element: false }],
             out: TextBuilder::default(),
             whole: BTreeSet::new(),
             dot_is_element: false,
@@ -275,8 +299,8 @@ impl<'a> Run<'a> {
     fn leave_gate(&mut self, scope: &mut Scope, branch: &Branch, outer: OriginSet) {
         if self.context != outer {
             for name in branch.assigns.iter() {
-                if let Some((_, value)) = scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
-                    value.origins = self.origins.union(value.origins, self.context);
+                if let Some(variable) = scope.declared(name) {
+                    variable.value.origins = self.origins.union(variable.value.origins, self.context);
                 }
             }
         }
@@ -294,6 +318,7 @@ impl<'a> Run<'a> {
         let outer = self.context;
         self.enter_gate(scope, branch, GateKind::Range, value.origins, !elements.is_empty());
         let outer_element = scope.dot_is_element;
+        let of_interfaces = holds_interfaces(&value);
         if elements.is_empty()
             && let Some(otherwise) = &branch.otherwise
         {
@@ -305,7 +330,7 @@ impl<'a> Run<'a> {
             if let Err(limit) = self.budget.step() {
                 return self.limit(scope, branch.pipe.pos, &branch.pipe, limit);
             }
-            scope.dot_is_element = true;
+            scope.dot_is_element = of_interfaces;
             let element = element.under(value.origins, self.origins);
             self.loop_variables(scope, branch, key.under(value.origins, self.origins), &element)?;
             let then = self.walk(scope, &element, &branch.body)?;
@@ -328,11 +353,12 @@ impl<'a> Run<'a> {
             [first, second, ..] => vec![(first, key), (second, element.clone())],
         };
         for (name, value) in values {
+            let is_element = scope.dot_is_element && Some(name) == decl.last();
             if branch.pipe.assigns {
-                self.assign(scope, &branch.pipe, name, value)?;
-            } else if let Some((_, old)) = scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
+                self.assign(scope, &branch.pipe, name, value, is_element)?;
+            } else if let Some(variable) = scope.declared(name) {
                 // The pipeline has declared it; each turn gives it another value.
-                *old = value;
+                *variable = Variable { name: name.clone(), value, is_element };
             }
         }
         Ok(())
@@ -409,26 +435,42 @@ impl<'a> Run<'a> {
             return self.limit(scope, pipe.pos, pipe, limit);
         }
         let mut value = None;
+        let mut before = None;
         for command in &pipe.commands {
+            if let Some(Expr { kind: ExprKind::Pipe(inner), .. }) = command.args.first()
+                && (command.args.len() > 1 || value.is_some())
+            {
+                return self.argument_of_pipe(scope, pipe, before, inner);
+            }
             value = Some(self.command(scope, dot, command, value)?);
+            before = Some(command);
         }
         let value = value.unwrap_or_default();
         for name in &pipe.decl {
             let value = value.clone().under(self.context, self.origins);
             if pipe.assigns {
-                self.assign(scope, pipe, name, value)?;
+                self.assign(scope, pipe, name, value, false)?;
             } else {
-                scope.vars.push((name.clone(), value));
+                scope.vars.push(Variable { name: name.clone(), value, is_element: false });
             }
         }
         Ok(value)
     }
 
-    fn assign(&mut self, scope: &mut Scope, pipe: &Pipe, name: &Rc<str>, value: Value) -> Exec<()> {
+    /// The error of a pipeline in brackets where a function should stand. Go tells it at what it evaluated before.
+    fn argument_of_pipe<T>(&self, scope: &Scope, outer: &Pipe, before: Option<&Command>, inner: &Pipe) -> Exec<T> {
+        let text = format!("can't give argument to non-function {inner}");
+        match before.and_then(|command| scope.last_of_command(command)) {
+            Some(operand) => self.text_error(scope, operand.pos, operand, text),
+            None => self.text_error(scope, outer.pos, outer, text),
+        }
+    }
+
+    fn assign(&mut self, scope: &mut Scope, pipe: &Pipe, name: &Rc<str>, value: Value, is_element: bool) -> Exec<()> {
         let value = value.under(self.context, self.origins);
-        match scope.vars.iter_mut().rev().find(|(n, _)| n == name) {
-            Some((_, old)) => {
-                *old = value;
+        match scope.declared(name) {
+            Some(variable) => {
+                *variable = Variable { name: name.clone(), value, is_element };
                 Ok(())
             }
             None => self.at_last(scope, pipe, format!("undefined variable: {name}")),
@@ -439,11 +481,13 @@ impl<'a> Run<'a> {
         let Some(first) = command.args.first() else { return Ok(Value::NIL) };
         let args = command.args.get(1..).unwrap_or_default();
         match &first.kind {
-            ExprKind::Field(fields) => self.fields(scope, dot, dot.clone(), first, fields, args, last),
+            ExprKind::Field(fields) => {
+                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), first, fields, args, last)
+            }
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, first, inner)?;
                 let node = scope.last_evaluated(inner);
-                self.fields(scope, dot, receiver, node, fields, args, last)
+                self.fields(scope, dot, (receiver, false), node, fields, args, last)
             }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, first, name)?;
@@ -451,13 +495,10 @@ impl<'a> Run<'a> {
                     self.no_arguments(scope, first, args, &last)?;
                     return Ok(value);
                 }
-                self.fields(scope, dot, value, first, fields, args, last)
+                self.fields(scope, dot, (value, scope.is_element(name)), first, fields, args, last)
             }
             ExprKind::Function(name) => self.function(scope, dot, first, (command.pos, command), name, args, last),
-            ExprKind::Pipe(pipe) => {
-                self.no_arguments(scope, first, args, &last)?;
-                self.pipeline(scope, dot, pipe)
-            }
+            ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
             _ => {
                 self.no_arguments(scope, first, args, &last)?;
                 match &first.kind {
@@ -497,8 +538,8 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn variable(&self, scope: &Scope, node: &Expr, name: &Rc<str>) -> Exec<Value> {
-        match scope.vars.iter().rev().find(|(n, _)| n == name) {
-            Some((_, value)) => Ok(value.clone()),
+        match scope.variable(name) {
+            Some(variable) => Ok(variable.value.clone()),
             None => self.text_error(scope, node.pos, node, format!("undefined variable: {name}")),
         }
     }
@@ -515,13 +556,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Fields (or methods) one after the other; only the last may take arguments.
+    /// Fields (or methods) one after the other; only the last may take arguments. The receiver comes with what
+    /// [`Scope::dot_is_element`] says of it.
     #[allow(clippy::too_many_arguments)] // as Go's own
     pub(super) fn fields(
         &mut self,
         scope: &mut Scope,
         dot: &Value,
-        receiver: Value,
+        (receiver, is_element): (Value, bool),
         node: &Expr,
         fields: &[Rc<str>],
         args: &[Expr],
@@ -529,10 +571,10 @@ impl<'a> Run<'a> {
     ) -> Exec<Value> {
         let mut value = receiver;
         // A nil in front of the first field is "no value", which has every field, unless it is an element of something.
-        let mut no_value = value.is_nil() && !(scope.dot_is_element && matches!(node.kind, ExprKind::Field(_)));
+        let mut no_value = value.is_nil() && !is_element;
         let count = fields.len();
         let mut last = last;
-        let mut in_struct = false;
+        let mut typed = false;
         for (i, field) in fields.iter().enumerate() {
             let is_last = i + 1 == count;
             let (args, given): (&[Expr], Option<Value>) = if is_last { (args, last.take()) } else { (&[], None) };
@@ -540,9 +582,8 @@ impl<'a> Run<'a> {
                 continue;
             }
             // What lies in a map or list has the static type `interface {}`; a receiver itself has its own.
-            let bare =
-                if i == 0 { !(scope.dot_is_element && matches!(node.kind, ExprKind::Field(_))) } else { in_struct };
-            in_struct = matches!(value.repr(), Repr::Native(_));
+            let bare = if i == 0 { !is_element } else { typed };
+            typed = !holds_interfaces(&value);
             value = self.field(scope, dot, &value, bare, node, field, args, given)?;
             no_value = false;
         }
@@ -647,6 +688,16 @@ impl<'a> Run<'a> {
     /// A call's place and the templates around it, for records.
     pub(super) fn here(&mut self, place: Place) -> (Place, Rc<[Frame]>) {
         (place, self.stack())
+    }
+}
+
+/// Whether what lies in a container has the static type `interface {}`, as opposed to a type of its own.
+fn holds_interfaces(container: &Value) -> bool {
+    match container.repr() {
+        Repr::List(list) => matches!(list.ty, ListType::Any | ListType::Nil),
+        Repr::Map(map) => map.ty() != MapType::Str,
+        Repr::Hole(_) => true,
+        _ => false,
     }
 }
 
