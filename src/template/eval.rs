@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::ast::{Branch, Command, Expr, ExprKind, Invoke, Node, Number, Pipe};
 use super::error::{Cause, ExecError};
+use super::fields::holds_interfaces;
 use super::func::{Engine, FuncError, World};
 use super::gate::{Frame, Gate, GateKind, LookupUse, Place, Recorder};
 use super::print::action_text;
@@ -13,7 +14,7 @@ use super::set::{Template, TemplateSet};
 use crate::base::budget::{Budget, Exhausted};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::value::origin::{GateId, LookupKey, Origin};
-use crate::value::{Hole, ListType, MapType, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+use crate::value::{Hole, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// How often templates may include templates of one name inside each other (Helm's own limit).
 const MAX_INCLUDES: u32 = 1000;
@@ -556,148 +557,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Fields (or methods) one after the other; only the last may take arguments. The receiver comes with what
-    /// [`Scope::dot_is_element`] says of it.
-    #[allow(clippy::too_many_arguments)] // as Go's own
-    pub(super) fn fields(
-        &mut self,
-        scope: &mut Scope,
-        dot: &Value,
-        (receiver, is_element): (Value, bool),
-        node: &Expr,
-        fields: &[Rc<str>],
-        args: &[Expr],
-        last: Option<Value>,
-    ) -> Exec<Value> {
-        let mut value = receiver;
-        // A nil in front of the first field is "no value", which has every field, unless it is an element of something.
-        let mut no_value = value.is_nil() && !is_element;
-        let count = fields.len();
-        let mut last = last;
-        let mut typed = false;
-        for (i, field) in fields.iter().enumerate() {
-            let is_last = i + 1 == count;
-            let (args, given): (&[Expr], Option<Value>) = if is_last { (args, last.take()) } else { (&[], None) };
-            if value.is_nil() && no_value {
-                continue;
-            }
-            // What lies in a map or list has the static type `interface {}`; a receiver itself has its own.
-            let bare = if i == 0 { !is_element } else { typed };
-            typed = !holds_interfaces(&value);
-            value = self.field(scope, dot, &value, bare, node, field, args, given)?;
-            no_value = false;
-        }
-        Ok(value)
-    }
-
-    #[allow(clippy::too_many_arguments)] // as Go's own
-    fn field(
-        &mut self,
-        scope: &mut Scope,
-        dot: &Value,
-        receiver: &Value,
-        bare: bool,
-        node: &Expr,
-        field: &Rc<str>,
-        args: &[Expr],
-        last: Option<Value>,
-    ) -> Exec<Value> {
-        let has_args = !args.is_empty() || last.is_some();
-        match receiver.repr() {
-            Repr::Nil => {
-                self.text_error(scope, node.pos, node, format!("nil pointer evaluating interface {{}}.{field}"))
-            }
-            // `.Values` is a named type in Go: this method of it gives the plain map.
-            Repr::Map(map) if map.ty() == MapType::Values && &**field == "AsMap" && !has_args => {
-                let mut plain = Value::new(Repr::Map(map.plain()));
-                plain.origins = receiver.origins;
-                plain.at = receiver.at;
-                Ok(plain)
-            }
-            Repr::Map(map) => {
-                if has_args {
-                    let text = format!("{field} is not a method but has arguments");
-                    return self.text_error(scope, node.pos, node, text);
-                }
-                let found = map.get(field.as_bytes());
-                Ok(self.entry(receiver, field, found))
-            }
-            Repr::Hole(_) => Ok(self.below_hole(receiver, field)),
-            Repr::Native(native) => {
-                if native.signature(field).is_some() {
-                    return self.method(scope, dot, receiver, node, field, args, last);
-                }
-                match native.field(field) {
-                    Some(_) if has_args => {
-                        let text = format!("{field} has arguments but cannot be invoked as function");
-                        self.text_error(scope, node.pos, node, text)
-                    }
-                    Some(value) => Ok(value.under(receiver.origins, self.origins)),
-                    None => self.no_field(scope, node, field, receiver, bare),
-                }
-            }
-            _ => self.no_field(scope, node, field, receiver, bare),
-        }
-    }
-
-    fn no_field(&self, scope: &Scope, node: &Expr, field: &str, receiver: &Value, bare: bool) -> Exec<Value> {
-        let ty = if bare { receiver.type_name(self.helm) } else { "interface {}".into() };
-        self.text_error(scope, node.pos, node, format!("can't evaluate field {field} in type {ty}"))
-    }
-
-    /// What a map answers for a key: the entry, or a nil that knows where it is missing.
-    pub(super) fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value {
-        let blank = match &found {
-            None => true,
-            Some(value) => match value.repr() {
-                Repr::Nil => true,
-                Repr::Str(text) => text.is_empty(),
-                _ => false,
-            },
-        };
-        let mut value = found.unwrap_or_default();
-        if blank && self.origins.tracking() {
-            let at =
-                if value.at == crate::value::OriginId::NONE { self.origins.descend(map.at, key) } else { value.at };
-            value = value.located(at, self.origins).under(map.origins, self.origins);
-            if let Some(Origin::Lookup { key, path }) = self.origins.get(at)
-                && self.world.hopes(&key, &path)
-            {
-                let label = format!("<{key} {path}>");
-                value = hole(label.into(), at, value.origins);
-            }
-            return value;
-        }
-        // What is in a located map has a place of its own; anything else is what it is because the map is.
-        if map.at == crate::value::OriginId::NONE { value.under(map.origins, self.origins) } else { value }
-    }
-
-    /// A field or element of something that does not exist yet.
-    pub(super) fn below_hole(&self, hole: &Value, step: &str) -> Value {
-        let at = self.origins.descend(hole.at, step);
-        let label: Rc<str> = match self.origins.get(at) {
-            Some(Origin::Lookup { key, path }) => format!("<{key} {path}>").into(),
-            _ => match hole.repr() {
-                Repr::Hole(hole) => hole.label.clone(),
-                _ => "<?>".into(),
-            },
-        };
-        self::hole(label, at, hole.origins).under(self.origins.single(at), self.origins)
-    }
-
     /// A call's place and the templates around it, for records.
     pub(super) fn here(&mut self, place: Place) -> (Place, Rc<[Frame]>) {
         (place, self.stack())
-    }
-}
-
-/// Whether what lies in a container has the static type `interface {}`, as opposed to a type of its own.
-fn holds_interfaces(container: &Value) -> bool {
-    match container.repr() {
-        Repr::List(list) => matches!(list.ty, ListType::Any | ListType::Nil),
-        Repr::Map(map) => map.ty() != MapType::Str,
-        Repr::Hole(_) => true,
-        _ => false,
     }
 }
 

@@ -6,6 +6,7 @@ pub mod call;
 pub mod constant;
 pub mod error;
 pub mod eval;
+mod fields;
 pub mod func;
 pub mod gate;
 pub mod lex;
