@@ -10,11 +10,14 @@ use crate::chart::{Chart, Files, metadata, set, values};
 use crate::cluster::import::import;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
+use crate::plan::Session;
+use crate::plan::run::Choices;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
 use crate::render::{Request, capabilities, render};
 use crate::report::Report;
+use crate::report::contract::{Difference, ReleaseRef};
 use crate::template::eval::Options as TemplateOptions;
 use crate::template::func::World;
 use crate::value::origin::Layer;
@@ -28,6 +31,8 @@ pub struct Options {
     pub controller: Option<String>,
     /// Treat what the snapshot does not hold as absent from the cluster.
     pub assume_complete: bool,
+    /// Look for single changes of looked-up objects that would make the next upgrade fail.
+    pub latent: bool,
 }
 
 /// Files and options of one run.
@@ -44,11 +49,26 @@ pub struct Inputs {
 impl Inputs {
     /// Predicts every release of the snapshot and plans what to force.
     pub fn plan(&self) -> Report {
-        let choices = crate::plan::run::Choices {
+        self.session().report()
+    }
+
+    /// What a force of one release would change, field by field; `None` if the snapshot holds no such release. Data of
+    /// Secrets is hidden unless `show_secrets`.
+    ///
+    /// # Errors
+    /// Why the release cannot be rendered.
+    pub fn diff(&self, namespace: &str, name: &str, show_secrets: bool) -> Option<Result<Vec<Difference>, String>> {
+        let release = ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() };
+        self.session().difference(&release, show_secrets)
+    }
+
+    fn session(&self) -> Session {
+        let choices = Choices {
             controller: self.options.controller.clone(),
             assume_complete: self.options.assume_complete,
+            latent: self.options.latent,
         };
-        crate::plan::run(&self.snapshot, &self.charts, &choices)
+        Session::open(&self.snapshot, &self.charts, &choices)
     }
 }
 

@@ -42,6 +42,13 @@ impl Planner {
         crate::report::table::plan(&self.inputs.plan())
     }
 
+    /// What a force of one release would change, as JSON; nothing if the snapshot holds no such release.
+    pub fn diff(&self, namespace: &str, name: &str, show_secrets: bool) -> Result<Option<String>, JsError> {
+        let Some(found) = self.inputs.diff(namespace, name, show_secrets) else { return Ok(None) };
+        let found = found.map_err(|error| JsError::new(&error))?;
+        Ok(Some(crate::report::difference::json(&found)))
+    }
+
     /// One release in words.
     pub fn explain(&self, namespace: &str, name: &str, object: Option<String>) -> Option<String> {
         crate::report::explain::explain(&self.inputs.plan(), namespace, name, object.as_deref())

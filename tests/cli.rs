@@ -53,11 +53,23 @@ fn a_wrong_command_line_is_not_taken_for_findings() {
 }
 
 #[test]
+fn a_difference_names_the_fact_behind_each_field_and_shows_secrets_only_when_asked() {
+    let diff = ["diff", "tenant-root/bucket-cozy-backups-system", "-s", "fixtures/scenarios/s1-s2"];
+    let hidden = text(&run(&diff));
+    assert!(hidden.contains(
+        "+ .data.accessKey: (12 bytes, hidden)   ← Secret tenant-root/bucket-cozy-backups-alice .data.BucketInfo"
+    ));
+    let shown = text(&run(&[&diff[..], &["--show-secrets"]].concat()));
+    assert!(shown.contains("+ .data.accessKey: \"") && !shown.contains("hidden"));
+}
+
+#[test]
 fn no_secret_value_is_printed() {
     for args in [
         &["plan", "fixtures/scenarios/s1-s2"][..],
         &["plan", "-o", "json", "fixtures/scenarios/s1-s2"],
         &["explain", "tenant-root/bucket-cozy-backups-system", "-s", "fixtures/scenarios/s1-s2"],
+        &["diff", "tenant-root/bucket-cozy-backups-system", "-s", "fixtures/scenarios/s1-s2"],
     ] {
         let output = run(args);
         let all = text(&output) + &String::from_utf8_lossy(&output.stderr);

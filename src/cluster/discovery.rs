@@ -109,6 +109,23 @@ impl Discovery {
         all
     }
 
+    /// Whether an API version or resource (`a.io/v1`, `a.io/v1/Kind`) that is not served may come with its definition:
+    /// kinds of Kubernetes itself come and go with its version only, and a group that is served in other versions has
+    /// chosen them.
+    pub fn may_come(&self, api: &str) -> bool {
+        let mut parts = api.splitn(3, '/');
+        let (group, version, kind) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        let (Some(version), true) = (version, group.contains('.')) else { return false };
+        if BUILTINS.iter().any(|b| super::object::group_of(b.group_version) == group) {
+            return false;
+        }
+        match (self.groups.get(&format!("{group}/{version}")), kind) {
+            (Some(served), Some(kind)) => !served.resources.contains_key(kind),
+            (Some(_), None) => false,
+            (None, _) => !self.groups.keys().any(|gv| super::object::group_of(gv) == group),
+        }
+    }
+
     /// Adds a resource.
     pub fn add(&mut self, group_version: &str, resource: Resource) {
         self.groups.entry(group_version.to_owned()).or_default().resources.insert(resource.kind.clone(), resource);

@@ -9,6 +9,7 @@ use super::object::{Object, ObjectKey, group_of};
 use super::snapshot::Facts;
 use crate::base::Known;
 use crate::codec::json::value_from_json;
+use crate::diff;
 use crate::template::eval::hole as hole_value;
 use crate::value::origin::{LookupKey, Origin};
 use crate::value::{List, OriginId, Origins, Repr, Text, Value};
@@ -29,6 +30,19 @@ pub struct Answer {
 /// # Errors
 /// Helm's text behind `error calling lookup: ` (L3, L7).
 pub fn lookup(facts: &dyn Facts, key: &LookupKey, origins: &Origins) -> Result<Answer, String> {
+    lookup_without(facts, key, None, origins)
+}
+
+/// Asks the cluster, and takes a field (`.data.password`) away from the object that is found.
+///
+/// # Errors
+/// As those of [`lookup`].
+pub fn lookup_without(
+    facts: &dyn Facts,
+    key: &LookupKey,
+    field: Option<&str>,
+    origins: &Origins,
+) -> Result<Answer, String> {
     let failed = |gv: &str, problem: &str| {
         let (group, version) = gv.split_once('/').unwrap_or(("", gv));
         format!("unable to get apiresource from unstructured: {group}/{version}, Kind={}: {problem}", key.kind)
@@ -84,7 +98,13 @@ pub fn lookup(facts: &dyn Facts, key: &LookupKey, origins: &Origins) -> Result<A
     };
     let known = facts.get(&object);
     let value = match &known {
-        Known::Present(object) => annotate(value_from_json(&in_version(object, gv)), at, origins),
+        Known::Present(object) => {
+            let mut json = in_version(object, gv);
+            if let Some(field) = field {
+                diff::path::remove(&mut json, field);
+            }
+            annotate(value_from_json(&json), at, origins)
+        }
         _ => nothing(key, origins),
     };
     Ok(Answer { value, known: known.map(|_| ()) })

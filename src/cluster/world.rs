@@ -19,8 +19,10 @@ pub enum Supposition {
     /// None.
     #[default]
     AsItIs,
-    /// This one finds nothing.
-    Without(Rc<LookupKey>),
+    /// These find nothing.
+    Without(BTreeSet<Rc<LookupKey>>),
+    /// The object that this one finds lacks a field (`.data.password`).
+    WithoutField(Rc<LookupKey>, Rc<str>),
     /// What is missing is hoped for, except for what this one asks for.
     Hoped {
         /// The lookup that goes on finding nothing.
@@ -55,11 +57,15 @@ impl<'a> ClusterWorld<'a> {
 impl World for ClusterWorld<'_> {
     fn lookup(&self, key: &LookupKey, origins: &Origins) -> Result<Value, String> {
         if let Supposition::Without(without) = &self.supposition
-            && **without == *key
+            && without.contains(key)
         {
             return Ok(lookup::nothing(key, origins));
         }
-        let Answer { value, known } = lookup::lookup(self.facts, key, origins)?;
+        let without = match &self.supposition {
+            Supposition::WithoutField(of, path) if **of == *key => Some(&**path),
+            _ => None,
+        };
+        let Answer { value, known } = lookup::lookup_without(self.facts, key, without, origins)?;
         if matches!(known, Known::Uncollected) {
             self.uncollected.borrow_mut().insert(key.clone());
         }

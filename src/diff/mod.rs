@@ -1,5 +1,7 @@
 //! How two objects differ, by path.
 
 pub mod object;
+pub mod path;
 
 pub use object::{Change, changes, equal};
+pub use path::at;

@@ -1,33 +1,12 @@
-//! Chains: from an object back, through gates and helpers, to the lookup that decides it.
+//! Chains: from an object back, through gates and helpers, to the fact that decides it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
+use super::fact::Fact;
+use super::render::Rendered;
 use crate::report::contract::Chain;
 use crate::template::gate::{Frame, Gate, LookupUse, Place};
-use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
-
-/// The fields of lookups that a set of origins goes back to, through any gates in it.
-///
-/// Of the fields of one object only the innermost are kept: who reads `.status.name` has read `.status` on the way.
-pub fn lookups_of(set: OriginSet, origins: &Origins, gates: &[Gate]) -> BTreeMap<Rc<LookupKey>, BTreeSet<Rc<str>>> {
-    let mut found: BTreeMap<Rc<LookupKey>, BTreeSet<Rc<str>>> = BTreeMap::new();
-    for origin in flatten(set, origins, gates) {
-        if let Origin::Lookup { key, path } = origin {
-            found.entry(key).or_default().insert(path);
-        }
-    }
-    for paths in found.values_mut() {
-        let all: Vec<Rc<str>> = paths.iter().cloned().collect();
-        paths.retain(|p| !all.iter().any(|q| is_below(q, p)));
-    }
-    found
-}
-
-/// Whether `path` lies below `above` (`.status.name` below `.status`).
-fn is_below(path: &str, above: &str) -> bool {
-    path.len() > above.len() && path.starts_with(above) && path[above.len()..].starts_with(['.', '['])
-}
+use crate::value::origin::{Origin, OriginSet, Origins};
 
 /// Every origin of a set, with the gates in it replaced by what they read and stand in.
 pub fn flatten(set: OriginSet, origins: &Origins, gates: &[Gate]) -> BTreeSet<Origin> {
@@ -51,21 +30,14 @@ pub fn flatten(set: OriginSet, origins: &Origins, gates: &[Gate]) -> BTreeSet<Or
     found
 }
 
-/// The chain from whatever has these origins to a field of a looked-up object.
+/// The chain from whatever has these origins (something of the template file `source`) to a field of a fact.
 ///
-/// It starts at the gate nearest to the object whose condition goes back to the key, or, where no gate does, at the place
+/// It starts at the gate nearest to the object whose condition goes back to the fact, or, where no gate does, at the place
 /// that put the value there.
-pub fn chain(
-    set: OriginSet,
-    key: &Rc<LookupKey>,
-    field: &str,
-    origins: &Origins,
-    gates: &[Gate],
-    lookups: &[LookupUse],
-) -> Chain {
-    let decides = |gate: &&Gate| {
-        flatten(gate.reads, origins, gates).iter().any(|o| matches!(o, Origin::Lookup { key: k, .. } if k == key))
-    };
+pub fn chain(set: OriginSet, fact: &Fact, field: &str, rendered: &Rendered, source: &str) -> Chain {
+    let Rendered { origins, gates, lookups, .. } = rendered;
+    let of_fact = |o: &Origin| Fact::of(o).is_some_and(|(other, _)| other == *fact);
+    let decides = |gate: &&Gate| flatten(gate.reads, origins, gates).iter().any(of_fact);
     // The gates of the document itself come before those inside helpers: they were entered from the file.
     let gate = gate_ids(set, origins)
         .into_iter()
@@ -76,13 +48,15 @@ pub fn chain(
         let same_file = gate.is_none_or(|gate| outermost(&lookup.stack) == outermost(&gate.stack));
         (!same_file, gate.map_or(0, |gate| distance(&gate.place, &lookup.stack)), lookup.place.clone())
     };
-    let lookup = lookups.iter().filter(|l| &l.key == key).min_by_key(near);
+    let lookup = fact.lookup().and_then(|key| lookups.iter().filter(|l| l.key == *key).min_by_key(near));
+    let stack = lookup.map(|l| &l.stack).or(gate.map(|g| &g.stack));
+    let start = gate.map(|g| place(&g.place)).or_else(|| lookup.map(|l| entry(&l.stack, &l.place)));
     Chain {
-        place: gate.map(|g| place(&g.place)).or_else(|| lookup.map(|l| entry(&l.stack, &l.place))).unwrap_or_default(),
+        place: start.unwrap_or_else(|| source.to_owned()),
         condition: gate.map(|g| g.condition.to_string()).unwrap_or_default(),
-        helpers: lookup.map(|l| helpers(&l.stack)).unwrap_or_default(),
+        helpers: stack.map(|stack| helpers(stack)).unwrap_or_default(),
         lookup: lookup.map(|l| place(&l.place)).unwrap_or_default(),
-        key: key.to_string(),
+        key: fact.to_string(),
         field: field.to_owned(),
     }
 }
@@ -124,23 +98,10 @@ fn place(place: &Place) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use crate::value::origin::GateId;
-
-    #[test]
-    fn only_the_innermost_field_that_was_read_is_named() {
-        let origins = Origins::new(true);
-        let key = Rc::new(LookupKey {
-            api_version: "v1".into(),
-            kind: "Secret".into(),
-            namespace: "a".into(),
-            name: "b".into(),
-        });
-        let at = |path: &str| origins.only(Origin::Lookup { key: key.clone(), path: path.into() });
-        let set = origins.union_all([at(""), at(".data"), at(".data.x"), at(".database")]);
-        let fields: Vec<_> = lookups_of(set, &origins, &[])[&key].iter().map(ToString::to_string).collect();
-        assert_eq!(fields, [".data.x", ".database"]);
-    }
 
     #[test]
     fn a_gate_stands_for_what_its_condition_read() {

@@ -193,7 +193,7 @@ fn unmanaged(
     })
 }
 
-/// The chart that the next render uses: the stored one if it is whole and the wanted version, else one that was given.
+/// The chart that the next render uses: one that was given, else the stored one if it is whole and the wanted version.
 fn chart_of(
     stored: &[StoredRelease],
     charts: &Charts,
@@ -209,14 +209,16 @@ fn chart_of(
             return None;
         }
     };
-    let kept = newest.filter(|r| r.chart_metadata("name") == name && r.chart_metadata("version") == version);
-    let whole =
-        kept.and_then(|r| Chart::from_release(r.chart()?).ok()).filter(|chart| chart.missing_dependencies().is_empty());
-    let found = whole.or_else(|| {
-        let mut chart = charts.get(&name, &version)?.clone();
+    // The controller loads what the source holds: a chart that was given stands for that, the stored one for what it was.
+    let given = charts.get(&name, &version).map(|chart| {
+        let mut chart = chart.clone();
         // Flux may have added build metadata; templates see the version that it loads.
         chart.meta.insert("version".into(), version.clone().into());
-        Some(chart)
+        chart
+    });
+    let found = given.or_else(|| {
+        let kept = newest.filter(|r| r.chart_metadata("name") == name && r.chart_metadata("version") == version)?;
+        Chart::from_release(kept.chart()?).ok().filter(|chart| chart.missing_dependencies().is_empty())
     });
     if found.is_none() {
         missing.push(format!("chart {name} {version} (give it with --charts: the snapshot does not hold it whole)"));

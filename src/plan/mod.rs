@@ -7,8 +7,13 @@
 
 pub mod chain;
 pub mod charts;
+pub mod consumers;
+pub mod differences;
+pub mod fact;
 pub mod findings;
+pub mod follows;
 pub mod gather;
+pub mod latent;
 pub mod producer;
 pub mod redact;
 pub mod render;
@@ -20,4 +25,4 @@ mod tests;
 pub mod verdict;
 pub mod waves;
 
-pub use run::run;
+pub use run::Session;

@@ -97,17 +97,14 @@ impl Index {
     ) -> Producer {
         let live = facts.get(wanted);
         let mut producer = match self.made_by.get(wanted) {
-            Some(made) => Producer {
-                kind: "release",
-                release: Some(made.release.clone()),
-                field_writer: None,
-                self_produced: None,
-                evidence: vec![if made.predicted {
+            Some(made) => {
+                let evidence = if made.predicted {
                     format!("a forced render of {} makes it", made.release)
                 } else {
                     format!("in the stored manifest of {}", made.release)
-                }],
-            },
+                };
+                Producer { release: Some(made.release.clone()), ..Producer::named("release", evidence) }
+            }
             None => self.other(wanted, &live),
         };
         if let Known::Present(object) = &live {
@@ -121,6 +118,21 @@ impl Index {
         producer
     }
 
+    /// Who makes the API server serve a group, for `reader` to ask for it: whoever brings a definition of it.
+    pub fn server(&self, reader: &ReleaseRef, served: &ObjectKey, facts: &dyn Facts) -> Producer {
+        let live = facts.list("apiextensions.k8s.io", "CustomResourceDefinition", None).present().unwrap_or_default();
+        let live = live.iter().map(|crd| &crd.key);
+        // The name of a definition is its plural and its group.
+        let defines = |key: &&ObjectKey| {
+            let group = key.name.split_once('.').map(|(_, group)| group);
+            key.kind == "CustomResourceDefinition" && group == Some(&*served.group)
+        };
+        match self.made_by.keys().chain(live).find(defines) {
+            Some(crd) => self.producer(reader, crd, &BTreeSet::new(), facts),
+            None => Producer::named("unknown", format!("nothing in the snapshot defines kinds of {}", served.group)),
+        }
+    }
+
     fn other(&self, wanted: &ObjectKey, live: &Known<std::rc::Rc<Object>>) -> Producer {
         if let Known::Present(object) = live {
             let text = |path: &str| object.json.pointer(path).and_then(Json::as_str);
@@ -128,36 +140,28 @@ impl Index {
             let namespace = text("/metadata/annotations/meta.helm.sh~1release-namespace");
             if let (Some(name), Some(namespace)) = (name, namespace) {
                 let release = ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() };
-                return Producer {
-                    kind: "release",
-                    evidence: vec![format!("its Helm annotations name {release}")],
-                    release: Some(release),
-                    field_writer: None,
-                    self_produced: None,
-                };
+                let evidence = format!("its Helm annotations name {release}");
+                return Producer { release: Some(release), ..Producer::named("release", evidence) };
+            }
+            // What Flux applies out of a chart's crds/ carries its labels only.
+            let name = text("/metadata/labels/helm.toolkit.fluxcd.io~1name");
+            let namespace = text("/metadata/labels/helm.toolkit.fluxcd.io~1namespace");
+            if let (Some(name), Some(namespace)) = (name, namespace) {
+                let release = ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() };
+                let evidence = format!("its labels name HelmRelease {release}");
+                return Producer { release: Some(release), ..Producer::named("release", evidence) };
             }
             if let Some(owner) = object.json.pointer("/metadata/ownerReferences/0") {
                 let field = |name: &str| owner.get(name).and_then(Json::as_str).unwrap_or_default();
                 let evidence = format!("owned by {} {}", field("kind"), field("name"));
-                return Producer {
-                    kind: "owner",
-                    release: None,
-                    field_writer: None,
-                    self_produced: None,
-                    evidence: vec![evidence],
-                };
+                return Producer::named("owner", evidence);
             }
         }
         if let Some((namer, field, release)) = self.namer(wanted) {
-            return Producer {
-                kind: "controller",
-                release: Some(release.clone()),
-                field_writer: None,
-                self_produced: None,
-                evidence: vec![format!("{namer} of {release} names it in {field}")],
-            };
+            let evidence = format!("{namer} of {release} names it in {field}");
+            return Producer { release: Some(release.clone()), ..Producer::named("controller", evidence) };
         }
-        Producer { kind: "unknown", release: None, field_writer: None, self_produced: None, evidence: Vec::new() }
+        Producer { evidence: Vec::new(), ..Producer::named("unknown", "") }
     }
 
     /// An object of some release that names the wanted one in a field for such names (`credentialsSecretName`).

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::chain::flatten;
+use super::fact::Fact;
 use super::gather::Subject;
 use crate::base::version::HelmVersion;
+use crate::cluster::discovery::KubeVersion as KubernetesVersion;
 use crate::cluster::lookup::can_exist;
 use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
@@ -27,12 +29,18 @@ use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
 pub enum Mode {
     /// As a forced render would do it.
     Now,
-    /// One lookup finds nothing.
-    Without(Rc<LookupKey>),
-    /// What is missing is hoped for, except for what one lookup asks for.
+    /// As the force after that would do it.
+    Later,
+    /// These facts are otherwise.
+    Without(BTreeSet<Fact>),
+    /// A looked-up object lacks a field.
+    WithoutField(Rc<LookupKey>, Rc<str>),
+    /// What is missing is hoped for.
     Hoped {
-        /// That lookup.
-        except: Option<Rc<LookupKey>>,
+        /// API versions that are not served, but may come.
+        served: Rc<BTreeSet<Rc<str>>>,
+        /// The fact that stays as it is.
+        except: Option<Fact>,
     },
     /// These conditions hold.
     Forced(BTreeSet<Place>),
@@ -80,6 +88,13 @@ impl Doc {
         }
     }
 
+    /// The origins of its existence under this name: of the document itself, and of what makes its identity.
+    pub fn identity(&self, origins: &Origins) -> OriginSet {
+        let names = [".apiVersion", ".kind", ".metadata.name", ".metadata.namespace"];
+        let sets = names.iter().filter_map(|name| self.leaves.get(*name)).copied();
+        origins.union_all(sets.chain([self.whole]))
+    }
+
     /// The origins of what lies at a position path, and of the document itself.
     pub fn origins_at(&self, path: Option<&str>, origins: &Origins) -> OriginSet {
         let Some(path) = path else { return self.whole };
@@ -110,6 +125,20 @@ pub struct Rendered {
 }
 
 impl Rendered {
+    /// A render that gave nothing.
+    pub fn failed(origins: Origins, error: String) -> Rendered {
+        Rendered {
+            docs: Vec::new(),
+            hooks: Vec::new(),
+            gates: Vec::new(),
+            lookups: Vec::new(),
+            origins,
+            error: Some(error),
+            uncollected: BTreeSet::new(),
+            index: BTreeMap::new(),
+        }
+    }
+
     /// The object of that identity.
     pub fn doc(&self, key: &ObjectKey) -> Option<&Doc> {
         self.index.get(key).and_then(|i| self.docs.get(*i))
@@ -150,38 +179,29 @@ impl Renderer {
     pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
         let origins = Origins::new(true);
         let supposition = match mode {
-            Mode::Now | Mode::Forced(_) => Supposition::AsItIs,
-            Mode::Without(key) => Supposition::Without(key.clone()),
-            Mode::Hoped { except } => Supposition::Hoped { except: except.clone() },
+            Mode::Without(facts) => Supposition::Without(facts.iter().filter_map(Fact::lookup).cloned().collect()),
+            Mode::WithoutField(key, path) => Supposition::WithoutField(key.clone(), path.clone()),
+            Mode::Now | Mode::Later | Mode::Forced(_) => Supposition::AsItIs,
+            Mode::Hoped { except, .. } => {
+                Supposition::Hoped { except: except.as_ref().and_then(Fact::lookup).cloned() }
+            }
         };
         let world = ClusterWorld::new(facts, supposition);
         let force_open = if let Mode::Forced(places) = mode { places.clone() } else { BTreeSet::new() };
-        let Some(chart) = &subject.chart else { return failed(origins, "there is no chart to render".into()) };
-        let version = &facts.discovery().version;
+        let Some(chart) = &subject.chart else {
+            return Rendered::failed(origins, "there is no chart to render".into());
+        };
         let request = Request {
             chart,
             values: user_values(&subject.values, "HelmRelease", &origins),
-            release: Release {
-                name: subject.helm_name.clone(),
-                namespace: subject.namespace.clone(),
-                revision: subject.stored.first().map_or(0, |r| r.version) + 1,
-                is_upgrade: !subject.stored.is_empty(),
-            },
-            capabilities: Capabilities {
-                kube: KubeVersion {
-                    version: version.git.clone(),
-                    normalized: String::new(),
-                    major: version.major.clone(),
-                    minor: version.minor.clone(),
-                },
-                api_versions: Rc::new(facts.discovery().api_versions()),
-            },
+            release: release(subject, mode),
+            capabilities: capabilities(facts, mode),
             helm: self.helm(),
             options: Options { force_open },
             parsed: &self.parsed,
         };
         let rendered = render(request, &world, &origins);
-        let mut out = failed(origins, String::new());
+        let mut out = Rendered::failed(origins, String::new());
         out.error = rendered.error;
         out.gates = rendered.recorder.gates;
         out.lookups = rendered.recorder.lookups;
@@ -244,16 +264,47 @@ fn hides_lookup(subject: &Subject, gate: &Gate) -> bool {
     text.lines().skip(skip).take((to as usize + 1).saturating_sub(from as usize)).any(|line| line.contains("lookup "))
 }
 
-fn failed(origins: Origins, error: String) -> Rendered {
-    Rendered {
-        docs: Vec::new(),
-        hooks: Vec::new(),
-        gates: Vec::new(),
-        lookups: Vec::new(),
-        origins,
-        error: Some(error),
-        uncollected: BTreeSet::new(),
-        index: BTreeMap::new(),
+/// `.Release` of the next render.
+fn release(subject: &Subject, mode: &Mode) -> Release {
+    let stored = subject.stored.first().map_or(0, |r| r.version);
+    let upgrades = !subject.stored.is_empty();
+    Release {
+        name: subject.helm_name.clone(),
+        namespace: subject.namespace.clone(),
+        revision: match mode {
+            Mode::Without(facts) if facts.contains(&Fact::Revision) => stored,
+            Mode::Later => stored + 2,
+            _ => stored + 1,
+        },
+        is_upgrade: upgrades != matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Install)),
+    }
+}
+
+/// `.Capabilities` of the cluster, with one thing less or with what is hoped for.
+fn capabilities(facts: &dyn Facts, mode: &Mode) -> Capabilities {
+    let mut api_versions = facts.discovery().api_versions();
+    let mut version = facts.discovery().version.clone();
+    match mode {
+        Mode::Without(facts) => {
+            api_versions.retain(|api| !facts.contains(&Fact::ApiVersion(api.as_str().into())));
+            if facts.contains(&Fact::KubeVersion) {
+                version = KubernetesVersion::new("v1.0.0");
+            }
+        }
+        Mode::Hoped { served, except } => {
+            let stays = |api: &Rc<str>| except.as_ref().is_some_and(|e| *e == Fact::ApiVersion(api.clone()));
+            api_versions.extend(served.iter().filter(|api| !stays(api)).map(ToString::to_string));
+        }
+        _ => {}
+    }
+    Capabilities {
+        kube: KubeVersion {
+            version: version.git,
+            normalized: String::new(),
+            major: version.major,
+            minor: version.minor,
+        },
+        api_versions: Rc::new(api_versions),
     }
 }
 
@@ -284,41 +335,5 @@ pub fn write_docs(subject: &Subject, docs: &[Doc], world: &mut Overlay<'_>) {
         };
         let previous = subject.stored_docs.iter().find(|stored| stored.key == doc.key).map(|stored| &stored.object);
         world.put(live_form(&document, &subject.helm_name, &subject.namespace), &subject.namespace, previous);
-    }
-}
-
-/// What lies at a position path (`.a.b[0]`).
-pub fn at<'j>(json: &'j Json, path: &str) -> Option<&'j Json> {
-    let mut here = json;
-    let mut rest = path;
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix('[') {
-            let (index, after) = after.split_once(']')?;
-            here = here.get(index.parse::<usize>().ok()?)?;
-            rest = after;
-        } else {
-            // A key may hold dots itself: the longest that is there wins.
-            let after = rest.strip_prefix('.')?;
-            let map = here.as_object()?;
-            let ends =
-                after.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(i, _)| i).chain([after.len()]);
-            let end = ends.filter(|end| map.contains_key(&after[..*end])).max()?;
-            here = map.get(&after[..end])?;
-            rest = &after[end..];
-        }
-    }
-    Some(here)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::at;
-    use serde_json::json;
-
-    #[test]
-    fn paths_lead_through_maps_lists_and_dotted_keys() {
-        let json = json!({"a": {"b.c": [{"d": 1}]}});
-        assert_eq!(at(&json, ".a.b.c[0].d"), Some(&json!(1)));
-        assert_eq!(at(&json, ".a.x"), None);
     }
 }

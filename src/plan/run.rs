@@ -1,11 +1,13 @@
 //! The whole run: files in, report out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use super::charts::Charts;
-use super::findings::{Analysis, reference};
+use super::differences::differences;
+use super::fact::{Fact, facts_of};
+use super::findings::{Analysis, analyse, reference};
 use super::gather::{Moves, Subject, gather};
+use super::latent::latent;
 use super::producer::Index;
 use super::redact::Redactor;
 use super::render::Renderer;
@@ -16,12 +18,13 @@ use crate::base::Known;
 use crate::base::diag::Diagnostic;
 use crate::cluster::import::import;
 use crate::cluster::lookup::object_of;
+use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Decision, Finding, Key, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION, Verdict,
+    Class, Danger, Decision, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report,
+    SnapshotInfo, VERSION, Verdict,
 };
-use crate::value::origin::LookupKey;
 
 /// What steers a run.
 #[derive(Debug, Clone, Default)]
@@ -30,41 +33,81 @@ pub struct Choices {
     pub controller: Option<String>,
     /// What the snapshot does not hold does not exist.
     pub assume_complete: bool,
+    /// Look for single changes of looked-up objects that would make an upgrade fail: some more renders per release.
+    pub latent: bool,
 }
 
-/// Predicts every release of the snapshot and plans what to force.
-pub fn run(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices: &Choices) -> Report {
-    let (mut facts, mut diagnostics) = import(snapshot);
-    facts.coverage.complete |= choices.assume_complete;
-    let (charts, problems) = Charts::read(charts);
-    diagnostics.extend(problems);
-    let mut assumptions = Vec::new();
-    let settings = settings(&facts, choices, &mut assumptions, &mut diagnostics);
-    if !facts.discovery.version_known {
-        assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
+/// A snapshot that was read, and its releases.
+pub struct Session {
+    facts: Snapshot,
+    settings: Settings,
+    subjects: Vec<Subject>,
+    renderer: Renderer,
+    choices: Choices,
+    assumptions: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Session {
+    /// Reads files: of the snapshot, and of charts.
+    pub fn open(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices: &Choices) -> Session {
+        let (mut facts, mut diagnostics) = import(snapshot);
+        facts.coverage.complete |= choices.assume_complete;
+        let (charts, problems) = Charts::read(charts);
+        diagnostics.extend(problems);
+        let mut assumptions = Vec::new();
+        let settings = settings(&facts, choices, &mut assumptions, &mut diagnostics);
+        if !facts.discovery.version_known {
+            assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
+        }
+        let subjects = gather(&facts, &charts, &settings, &mut diagnostics);
+        let renderer = Renderer::new(settings.clone());
+        Session { facts, settings, subjects, renderer, choices: choices.clone(), assumptions, diagnostics }
     }
-    let subjects = gather(&facts, &charts, &settings, &mut diagnostics);
-    let renderer = Renderer::new(settings.clone());
-    let ordered = order(&renderer, &subjects, &facts);
-    let index = Index::new(&subjects, &predicted(&ordered, &subjects));
-    let releases: Vec<Release> =
-        (0..subjects.len()).map(|i| release(&subjects, &ordered, &index, &facts, i, &mut diagnostics)).collect();
-    let plan = plan(&subjects, &ordered, &releases);
-    diagnostics.sort();
-    diagnostics.dedup();
-    Report {
-        contract: VERSION,
-        snapshot: SnapshotInfo {
-            taken_at: facts.taken_text.clone(),
-            kubernetes: facts.discovery.version.git.clone(),
-            helm_controller: settings.controller.to_string(),
-            helm: settings.controller.helm().to_string(),
-            objects: facts.len(),
-        },
-        assumptions,
-        diagnostics,
-        releases,
-        plan,
+
+    /// Predicts every release and plans what to force.
+    pub fn report(mut self) -> Report {
+        let ordered = order(&self.renderer, &self.subjects, &self.facts);
+        let index = Index::new(&self.subjects, &predicted(&ordered, &self.subjects));
+        let mut diagnostics = std::mem::take(&mut self.diagnostics);
+        let releases: Vec<Release> =
+            (0..self.subjects.len()).map(|i| release(&self, &ordered, &index, i, &mut diagnostics)).collect();
+        let plan = plan(&self.subjects, &ordered, &releases);
+        diagnostics.sort();
+        diagnostics.dedup();
+        Report {
+            contract: VERSION,
+            snapshot: SnapshotInfo {
+                taken_at: self.facts.taken_text.clone(),
+                kubernetes: self.facts.discovery.version.git.clone(),
+                helm_controller: self.settings.controller.to_string(),
+                helm: self.settings.controller.helm().to_string(),
+                objects: self.facts.len(),
+            },
+            assumptions: self.assumptions,
+            diagnostics,
+            releases,
+            plan,
+        }
+    }
+
+    /// What a force of one release would change, field by field; `None` if there is no such release. Data of Secrets is
+    /// hidden unless `show_secrets`.
+    ///
+    /// # Errors
+    /// Why it cannot be rendered.
+    pub fn difference(&self, release: &ReleaseRef, show_secrets: bool) -> Option<Result<Vec<Difference>, String>> {
+        let subject = self.subjects.iter().find(|s| s.release == *release)?;
+        if !subject.can_render() {
+            return Some(Err(format!("missing: {}", subject.missing.join(", "))));
+        }
+        let analysis = analyse(&self.renderer, subject, &self.facts);
+        let redactor = Redactor::new(subject, Some(&analysis), &self.facts);
+        Some(match &analysis.now.error {
+            Some(error) if show_secrets => Err(error.clone()),
+            Some(error) => Err(redactor.mask(error)),
+            None => Ok(differences(subject, &analysis, (!show_secrets).then_some(&redactor))),
+        })
     }
 }
 
@@ -118,13 +161,13 @@ fn merged(first: &Analysis, last: Option<&Analysis>) -> Vec<Finding> {
 }
 
 fn release(
-    subjects: &[Subject],
+    session: &Session,
     ordered: &Ordered,
     index: &Index,
-    facts: &Snapshot,
     i: usize,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Release {
+    let Session { facts, subjects, renderer, choices, .. } = session;
     let subject = &subjects[i];
     let first = ordered.first.get(i).and_then(Option::as_ref);
     let last = ordered.later.get(&i);
@@ -174,9 +217,17 @@ fn release(
         revision: newest.map(|r| r.version),
         decision: masked(&subject.decision, &redactor),
         verdict,
+        force: first.map(|a| a.expected.clone()).unwrap_or_default(),
         dangers,
         findings,
         keys,
+        latent: match first {
+            Some(first) if choices.latent => latent(renderer, subject, facts, &first.now)
+                .into_iter()
+                .map(|latent| Latent { error: redactor.mask(&latent.error), ..latent })
+                .collect(),
+            _ => Vec::new(),
+        },
         notes,
     }
 }
@@ -202,46 +253,65 @@ fn place_of(error: &str) -> Option<(String, u32)> {
 }
 
 fn keys(subject: &Subject, ordered: &Ordered, index: &Index, facts: &Snapshot, i: usize) -> Vec<Key> {
-    let mut fields: BTreeMap<Rc<LookupKey>, BTreeSet<String>> = BTreeMap::new();
-    let analyses = ordered.first.get(i).and_then(Option::as_ref).into_iter().chain(ordered.later.get(&i));
-    let mut evaluations: BTreeMap<Rc<LookupKey>, usize> = BTreeMap::new();
-    let mut later_found: BTreeSet<Rc<LookupKey>> = BTreeSet::new();
-    for analysis in analyses {
-        for (key, read) in &analysis.deciding {
-            fields.entry(key.clone()).or_default().extend(read.iter().cloned());
-        }
-        for lookup in &analysis.now.lookups {
-            if lookup.found {
-                later_found.insert(lookup.key.clone());
-            }
-        }
-        evaluations.clear();
-        for lookup in &analysis.now.lookups {
-            *evaluations.entry(lookup.key.clone()).or_default() += 1;
-        }
+    let analyses = || ordered.first.get(i).and_then(Option::as_ref).into_iter().chain(ordered.later.get(&i));
+    let mut fields: BTreeMap<Fact, BTreeSet<String>> = BTreeMap::new();
+    for (fact, read) in analyses().flat_map(|analysis| &analysis.deciding) {
+        fields.entry(fact.clone()).or_default().extend(read.iter().cloned());
     }
-    fields
-        .into_iter()
-        .map(|(key, fields)| {
-            let object = object_of(facts, &key);
-            let exists = match facts.get(&object) {
-                _ if key.name.is_empty() => "present",
-                Known::Present(_) => "present",
-                _ if later_found.contains(&key) => "predicted",
-                Known::Absent => "absent",
-                Known::Uncollected => "uncollected",
-            };
-            Key {
-                key: key.to_string(),
-                object: reference(&object),
-                api_version: key.api_version.to_string(),
-                evaluations: evaluations.get(&key).copied().unwrap_or(0),
-                exists,
-                producer: index.producer(&subject.release, &object, &fields, facts),
-                fields: fields.into_iter().collect(),
-            }
-        })
-        .collect()
+    let keys = fields.into_iter().map(|(fact, fields)| {
+        let object = match &fact {
+            Fact::Lookup(key) => object_of(facts, key),
+            Fact::ApiVersion(api) => kind_of(api),
+            Fact::KubeVersion | Fact::Install | Fact::Revision => ObjectKey::default(),
+        };
+        let evaluations = ordered.final_analysis(i).map_or(0, |last| evaluations(&fact, last));
+        let later =
+            || analyses().any(|analysis| analysis.now.lookups.iter().any(|l| fact.lookup() == Some(&l.key) && l.found));
+        let exists = match (&fact, facts.get(&object)) {
+            (Fact::Lookup(key), _) if key.name.is_empty() => "present",
+            (Fact::Lookup(_), Known::Present(_)) => "present",
+            (Fact::Lookup(_), _) if later() => "predicted",
+            (Fact::Lookup(_), Known::Absent) => "absent",
+            (Fact::Lookup(_), Known::Uncollected) => "uncollected",
+            (Fact::ApiVersion(api), _) if !facts.discovery.api_versions().contains(&**api) => "absent",
+            _ => "present",
+        };
+        Key {
+            key: fact.to_string(),
+            object: reference(&object),
+            api_version: match &fact {
+                Fact::Lookup(key) => key.api_version.to_string(),
+                Fact::ApiVersion(api) => api.splitn(3, '/').take(2).collect::<Vec<_>>().join("/"),
+                _ => String::new(),
+            },
+            evaluations,
+            exists,
+            producer: match &fact {
+                Fact::Lookup(_) => index.producer(&subject.release, &object, &fields, facts),
+                Fact::ApiVersion(_) => index.server(&subject.release, &object, facts),
+                Fact::KubeVersion => Producer::named("administrator", "the version of the cluster"),
+                Fact::Install | Fact::Revision => Producer::named("flux", "the history of the release itself"),
+            },
+            fields: fields.into_iter().collect(),
+        }
+    });
+    keys.collect()
+}
+
+/// Group and kind of an API version (`a.io/v1`) or resource (`a.io/v1/Kind`).
+fn kind_of(api: &str) -> ObjectKey {
+    let mut parts = api.splitn(3, '/');
+    let group = parts.next().filter(|group| *group != api).unwrap_or_default().to_owned();
+    ObjectKey { group, kind: parts.nth(1).unwrap_or_default().to_owned(), ..ObjectKey::default() }
+}
+
+/// How often a render asks for a fact: calls of the lookup, or branches that depend on it.
+fn evaluations(fact: &Fact, analysis: &Analysis) -> usize {
+    let now = &analysis.now;
+    match fact.lookup() {
+        Some(key) => now.lookups.iter().filter(|l| l.key == *key).count(),
+        None => now.gates.iter().filter(|gate| facts_of(gate.reads, now).contains_key(fact)).count(),
+    }
 }
 
 /// What a release's own closure makes cannot be waited for by an error: say so where it matters.

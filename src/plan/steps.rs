@@ -1,5 +1,6 @@
 //! What a person types, and what he waits for.
 
+use super::follows::follows;
 use super::gather::{Moves, Subject};
 use super::waves::Ordered;
 use crate::report::contract::{Blocked, Release, Step};
@@ -44,6 +45,7 @@ pub fn step(subjects: &[Subject], ordered: &Ordered, releases: &[Release], i: us
         commands,
         gate,
         expected,
+        then: analysis.map(|a| follows(subjects, subject, a)).unwrap_or_default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::charts::Charts;
 use super::gather::gather;
 use super::render::Renderer;
-use super::run::{Choices, run};
+use super::run::{Choices, Session};
 use super::waves::order;
 use crate::cluster::import::import;
 use crate::flux::settings::Settings;
@@ -19,7 +19,7 @@ fn files(cluster: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 fn platform(cluster: &str) -> Release {
-    let report = run(&files(cluster), &[], &Choices::default());
+    let report = Session::open(&files(cluster), &[], &Choices::default()).report();
     report.releases.into_iter().find(|r| r.release.name == "backupstrategy-controller").unwrap()
 }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Analysis, analyse};
 use super::gather::{Moves, Subject};
-use super::render::{Renderer, live_writes};
+use super::render::{Mode, Rendered, Renderer, live_writes};
 use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::Facts;
 use crate::report::contract::{Class, ObjectRef, ReleaseRef};
+use crate::value::origin::Origin;
 
 /// What is known about every release once the order stands.
 pub struct Ordered {
@@ -114,7 +115,7 @@ fn refresh(
             continue;
         }
         let analysis = analyse(renderer, &subjects[i], world);
-        if differs(known, &analysis) {
+        if differs(&known.now, &analysis.now) {
             let flux_or_hand: BTreeSet<usize> = readers.into_iter().filter(|m| ordered.wave.contains_key(m)).collect();
             ordered.after.entry(i).or_default().extend(flux_or_hand);
             ordered.later.insert(i, analysis);
@@ -140,7 +141,7 @@ fn predecessors(
             let depends = subjects[a].depends_on.contains(&subjects[b].release);
             let changes = || {
                 reads_writes_of(ordered, reader, subjects, b)
-                    && differs(reader, &analyse(renderer, &subjects[a], &after_b))
+                    && differs(&reader.now, &renderer.render(&subjects[a], &after_b, &Mode::Now))
             };
             if depends || changes() {
                 before.entry(a).or_default().insert(b);
@@ -150,19 +151,29 @@ fn predecessors(
     before
 }
 
-fn differs(a: &Analysis, b: &Analysis) -> bool {
-    a.now.error != b.now.error
-        || a.now.docs.len() != b.now.docs.len()
-        || a.now.docs.iter().zip(&b.now.docs).any(|(x, y)| x.key != y.key || x.object != y.object)
+fn differs(a: &Rendered, b: &Rendered) -> bool {
+    a.error != b.error
+        || a.docs.len() != b.docs.len()
+        || a.docs.iter().zip(&b.docs).any(|(x, y)| x.key != y.key || x.object != y.object)
 }
 
-/// Whether a render asked for an object (or a list of a kind) that the maker's force creates, changes or deletes.
+/// Whether a render asked for an object (or a list of a kind) that the maker's force creates, changes or deletes, or for
+/// an API that it defines.
 fn reads_writes_of(ordered: &Ordered, reader: &Analysis, subjects: &[Subject], maker: usize) -> bool {
     let Some(writes) = ordered.final_analysis(maker) else { return false };
     let namespace = &subjects[maker].namespace;
     let expected = &writes.expected;
     let objects = expected.created.iter().chain(expected.changed.iter().map(|c| &c.object)).chain(&expected.deleted);
     let written: Vec<&ObjectRef> = objects.collect();
+    let defines = |api: &str| {
+        let group = api.split_once('/').map_or("", |(group, _)| group);
+        let definition =
+            |o: &&&ObjectRef| o.kind == "CustomResourceDefinition" && o.name.ends_with(&format!(".{group}"));
+        !group.is_empty() && written.iter().any(|o| definition(&o))
+    };
+    if reader.now.origins.all().iter().any(|o| matches!(o, Origin::ApiVersion(api) if defines(api))) {
+        return true;
+    }
     reader.now.lookups.iter().any(|l| {
         written.iter().any(|object| {
             let ns = if object.namespace.is_empty() { namespace } else { &object.namespace };

@@ -89,7 +89,7 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
     let merged = coalesce(&chart, &request.values, false, merging)?;
     let top = Values {
         release: scope::release(&request.release, origins),
-        capabilities: scope::capabilities(&request.capabilities, helm),
+        capabilities: scope::capabilities(&request.capabilities, helm, origins),
         helm,
     };
     let mut templates = BTreeMap::new();

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::Chart;
 use crate::chart::files::FilesValue;
-use crate::value::origin::Origin;
+
+use crate::value::origin::{Origin, OriginSet};
 use crate::value::{ListType, Method, Native, Origins, Repr, Text, Value};
 
 /// Version of Kubernetes as templates see it.
@@ -68,8 +69,10 @@ pub fn release(release: &Release, origins: &Origins) -> Value {
 }
 
 /// `.Capabilities`
-pub fn capabilities(capabilities: &Capabilities, helm: HelmVersion) -> Value {
-    native(CapabilitiesValue { capabilities: capabilities.clone(), helm })
+pub fn capabilities(capabilities: &Capabilities, helm: HelmVersion, origins: &Origins) -> Value {
+    let facts = [Origin::KubeVersion, Origin::ApiVersion("*".into()), Origin::HelmVersion];
+    let [kube, all_apis, helm_version] = facts.map(|fact| origins.only(fact));
+    native(CapabilitiesValue { capabilities: capabilities.clone(), helm, kube, all_apis, helm_version })
 }
 
 pub(super) fn native(value: impl Native + 'static) -> Value {
@@ -79,15 +82,24 @@ pub(super) fn native(value: impl Native + 'static) -> Value {
 struct CapabilitiesValue {
     capabilities: Capabilities,
     helm: HelmVersion,
+    /// Origins of the version of Kubernetes, of the whole list of API versions, of the version of Helm.
+    kube: OriginSet,
+    all_apis: OriginSet,
+    helm_version: OriginSet,
 }
 
 impl CapabilitiesValue {
     fn fields(&self) -> Vec<(&'static str, Value)> {
         let c = &self.capabilities;
+        let of = |mut value: Value, origins: OriginSet| {
+            value.origins = origins;
+            value
+        };
         vec![
-            ("KubeVersion", native(KubeVersionValue(c.kube.clone(), self.helm))),
-            ("APIVersions", native(ApiVersions(c.api_versions.clone()))),
-            ("HelmVersion", native(HelmVersionValue(self.helm))),
+            ("KubeVersion", of(native(KubeVersionValue(c.kube.clone(), self.helm)), self.kube)),
+            // Who asks for one version does not depend on the others: see `Has`.
+            ("APIVersions", native(ApiVersions { all: c.api_versions.clone(), origins: self.all_apis })),
+            ("HelmVersion", of(native(HelmVersionValue(self.helm)), self.helm_version)),
         ]
     }
 }
@@ -112,7 +124,8 @@ impl Native for CapabilitiesValue {
     }
     fn print(&self, _: bool, _: bool) -> String {
         let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).print(false, false);
-        let versions = ApiVersions(self.capabilities.api_versions.clone()).print(false, false);
+        let versions =
+            ApiVersions { all: self.capabilities.api_versions.clone(), origins: self.all_apis }.print(false, false);
         format!("&{{{kube} {versions} {}}}", HelmVersionValue(self.helm).print(false, false))
     }
     fn data(&self) -> Option<Value> {
@@ -153,9 +166,9 @@ impl Native for KubeVersionValue {
     fn methods(&self) -> &'static [Method] {
         &[("GitVersion", &[]), ("String", &[])]
     }
-    fn call(&self, name: &str, _: &[Value], origins: &Origins) -> Result<Value, String> {
+    fn call(&self, name: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
         let text = if name == "String" { self.0.compared().to_owned() } else { self.0.version.clone() };
-        Ok(Value::text(text).under(origins.only(Origin::KubeVersion), origins))
+        Ok(Value::text(text))
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let k = &self.0;
@@ -183,7 +196,10 @@ impl Native for KubeVersionValue {
     }
 }
 
-struct ApiVersions(Rc<BTreeSet<String>>);
+struct ApiVersions {
+    all: Rc<BTreeSet<String>>,
+    origins: OriginSet,
+}
 
 impl Native for ApiVersions {
     fn type_name(&self, helm: HelmVersion) -> String {
@@ -197,17 +213,19 @@ impl Native for ApiVersions {
     }
     fn call(&self, _: &str, args: &[Value], origins: &Origins) -> Result<Value, String> {
         let wanted = args.first().and_then(Value::as_text).map(|t| t.lossy().into_owned()).unwrap_or_default();
-        let has = self.0.contains(&wanted);
+        let has = self.all.contains(&wanted);
         Ok(Value::bool(has).under(origins.only(Origin::ApiVersion(wanted.into())), origins))
     }
     fn print(&self, _: bool, _: bool) -> String {
-        format!("[{}]", self.0.iter().cloned().collect::<Vec<_>>().join(" "))
+        format!("[{}]", self.all.iter().cloned().collect::<Vec<_>>().join(" "))
     }
     fn data(&self) -> Option<Value> {
-        Some(Value::typed_list(self.0.iter().map(|v| Value::text(v.as_str())).collect(), ListType::Str))
+        let mut list = Value::typed_list(self.all.iter().map(|v| Value::text(v.as_str())).collect(), ListType::Str);
+        list.origins = self.origins;
+        Some(list)
     }
     fn truth(&self) -> bool {
-        !self.0.is_empty()
+        !self.all.is_empty()
     }
     fn as_any(&self) -> &dyn Any {
         self

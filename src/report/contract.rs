@@ -106,12 +106,16 @@ pub struct Release {
     pub decision: Decision,
     /// The answer in one word, with its arguments.
     pub verdict: Verdict,
+    /// What a forced render would do on this snapshot; empty where it would fail, and where the render is not known.
+    pub force: Expected,
     /// What a forced render would break or restart.
     pub dangers: Vec<Danger>,
     /// What the render hides or would change, by object.
     pub findings: Vec<Finding>,
     /// The facts the findings depend on.
     pub keys: Vec<Key>,
+    /// Single changes of looked-up objects that would make the next upgrade fail; only where they were asked for.
+    pub latent: Vec<Latent>,
     /// Remarks that go with the verdict.
     pub notes: Vec<String>,
 }
@@ -249,6 +253,60 @@ pub struct Danger {
     pub kind: String,
     /// The object concerned.
     pub object: ObjectRef,
+    /// Who uses it: for `rotates`, what goes on with the old value until it restarts.
+    pub consumers: Vec<ObjectRef>,
+}
+
+/// A change of one looked-up object that would make the next upgrade fail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct Latent {
+    /// The fact, as in [`Key::key`].
+    pub key: String,
+    /// `absent`, `without .data`, `without .data.password`.
+    pub supposed: String,
+    /// The text of the failure.
+    pub error: String,
+}
+
+/// A release that Flux moves by itself because another one was forced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct Follow {
+    /// Which.
+    pub release: ReleaseRef,
+    /// `installs`, `upgrades`, `uninstalls`.
+    pub does: &'static str,
+    /// Why.
+    pub because: String,
+}
+
+/// An object that a force creates, changes or deletes, field by field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct Difference {
+    /// Which.
+    pub object: ObjectRef,
+    /// `created`, `changed`, `deleted`.
+    pub does: &'static str,
+    /// What the findings say of it.
+    pub classes: Vec<Class>,
+    /// Its fields that differ; none for what is deleted.
+    pub fields: Vec<FieldDifference>,
+}
+
+/// One field that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct FieldDifference {
+    /// Where.
+    pub path: String,
+    /// The stored value as JSON; data of Secrets as its length.
+    pub old: Option<String>,
+    /// The predicted value.
+    pub new: Option<String>,
+    /// The facts that the predicted value goes back to.
+    pub from: Vec<String>,
 }
 
 /// What is the matter with one object.
@@ -353,11 +411,12 @@ pub struct Chain {
 #[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Key {
-    /// `BucketClaim tenant-root/bucket`.
+    /// `BucketClaim tenant-root/bucket`, `Capabilities.APIVersions a.io/v1`, `Capabilities.KubeVersion`, `Release.IsUpgrade`,
+    /// `Release.Revision`.
     pub key: String,
-    /// The object asked for; an empty name is a list.
+    /// The object asked for; an empty name is a list, or what is served. Empty for facts that are no objects.
     pub object: ObjectRef,
-    /// API version that the chart asks with.
+    /// API version that the chart asks with, or for.
     pub api_version: String,
     /// Fields that decide something.
     pub fields: Vec<String>,
@@ -374,7 +433,7 @@ pub struct Key {
 #[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Producer {
-    /// `release`, `controller`, `owner`, `unknown`.
+    /// `release`, `controller`, `owner`, `administrator`, `flux`, `unknown`.
     pub kind: &'static str,
     /// The release, where one makes it.
     pub release: Option<ReleaseRef>,
@@ -384,6 +443,13 @@ pub struct Producer {
     pub self_produced: Option<usize>,
     /// Why this is said.
     pub evidence: Vec<String>,
+}
+
+impl Producer {
+    /// One that is no release, with what is known of it.
+    pub fn named(kind: &'static str, evidence: impl Into<String>) -> Producer {
+        Producer { kind, release: None, field_writer: None, self_produced: None, evidence: vec![evidence.into()] }
+    }
 }
 
 /// What to do, in order.
@@ -424,6 +490,8 @@ pub struct Step {
     pub gate: Vec<String>,
     /// What the render will do.
     pub expected: Expected,
+    /// Releases that Flux moves by itself afterwards: no step of their own.
+    pub then: Vec<Follow>,
 }
 
 /// What a forced render does to the cluster.

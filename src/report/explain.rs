@@ -35,6 +35,10 @@ pub fn explain(report: &Report, namespace: &str, name: &str, object: Option<&str
         any = true;
         finding_text(&mut out, release, finding);
     }
+    for latent in release.latent.iter().filter(|_| object.is_none()) {
+        let _ = writeln!(out, "\nWOULD FAIL if {} were {}", latent.key, latent.supposed);
+        let _ = writeln!(out, "  {}", latent.error.replace('\n', "\n  "));
+    }
     if !any {
         let _ = writeln!(out, "no finding{}", object.map(|o| format!(" for {o}")).unwrap_or_default());
     }
@@ -58,7 +62,10 @@ fn finding_text(out: &mut String, release: &Release, finding: &Finding) {
         for helper in &chain.helpers {
             let _ = writeln!(out, "    → {helper}");
         }
-        let _ = writeln!(out, "    → {}  lookup {}", chain.lookup, fact(&chain.key, &chain.field));
+        let _ = match chain.lookup.as_str() {
+            "" => writeln!(out, "    → {}", fact(&chain.key, &chain.field)),
+            place => writeln!(out, "    → {place}  lookup {}", fact(&chain.key, &chain.field)),
+        };
         if let Some(key) = release.keys.iter().find(|k| k.key == chain.key) {
             let _ = writeln!(out, "    → {}; {}", key.exists, producer(&key.producer));
         }

@@ -1,6 +1,7 @@
 //! What the program says: the versioned contract, and the renderings of it for people. Computes nothing.
 
 pub mod contract;
+pub mod difference;
 pub mod explain;
 pub mod table;
 

@@ -101,7 +101,13 @@ fn findings(out: &mut String, release: &Release) {
         );
     }
     for danger in &release.dangers {
-        let _ = writeln!(out, "  DANGEROUS: {} {}", danger.kind, danger.object);
+        let users: Vec<String> = danger.consumers.iter().map(ToString::to_string).collect();
+        let users = if users.is_empty() { String::new() } else { format!(" (used by {})", users.join(", ")) };
+        let _ = writeln!(out, "  DANGEROUS: {} {}{users}", danger.kind, danger.object);
+    }
+    for latent in &release.latent {
+        let error = latent.error.replace('\n', " ");
+        let _ = writeln!(out, "  would fail if {} were {}: {error}", latent.key, latent.supposed);
     }
     for note in &release.notes {
         let _ = writeln!(out, "  note: {note}");
@@ -153,6 +159,9 @@ fn step_text(out: &mut String, step: &Step) {
     );
     for command in &step.commands {
         let _ = writeln!(out, "    {command}");
+    }
+    for follow in &step.then {
+        let _ = writeln!(out, "    by itself then {} {}: {}", follow.does, follow.release, follow.because);
     }
     let _ = writeln!(out, "    go on when:");
     for line in &step.gate {

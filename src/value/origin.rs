@@ -196,6 +196,11 @@ impl Origins {
         table.sets[set.0 as usize].iter().map(|id| table.origins[id.0 as usize].clone()).collect()
     }
 
+    /// Every origin that was met, also those that nothing depends on.
+    pub fn all(&self) -> Vec<Origin> {
+        self.table.borrow().origins.iter().skip(1).cloned().collect()
+    }
+
     /// The numbers of the origins in a set, ascending.
     pub fn ids(&self, set: OriginSet) -> Rc<[OriginId]> {
         self.table.borrow().sets[set.0 as usize].clone()

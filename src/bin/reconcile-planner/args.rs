@@ -18,6 +18,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Say for one release, or one object of it, how a finding came about.
     Explain(ExplainArgs),
+    /// Say what a force of one release would change, field by field, and which facts each field goes back to.
+    Diff(DiffArgs),
     /// Print what `helm template --dry-run=server` of a version prints.
     Render(RenderArgs),
 }
@@ -35,6 +37,9 @@ pub struct Sources {
     /// Treat what the snapshot does not hold as absent from the cluster.
     #[arg(long)]
     pub assume_complete: bool,
+    /// Also say which single change of a looked-up object would make the next upgrade fail (`explain` always does).
+    #[arg(long)]
+    pub latent: bool,
     /// How to print.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
@@ -67,6 +72,21 @@ pub struct ExplainArgs {
     /// Snapshot files and folders.
     #[arg(short, long = "snapshot", required = true, value_name = "INPUT")]
     pub snapshot: Vec<String>,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// The release, as NAMESPACE/NAME.
+    #[arg(value_name = "NAMESPACE/RELEASE")]
+    pub release: String,
+    /// Snapshot files and folders.
+    #[arg(short, long = "snapshot", required = true, value_name = "INPUT")]
+    pub snapshot: Vec<String>,
+    /// Print data of Secrets too.
+    #[arg(long)]
+    pub show_secrets: bool,
     #[command(flatten)]
     pub sources: Sources,
 }

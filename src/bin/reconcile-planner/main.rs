@@ -19,6 +19,7 @@ fn main() -> std::process::ExitCode {
     let work = move || match command {
         args::Command::Plan(args) => cmd::plan::run(&args),
         args::Command::Explain(args) => cmd::explain::run(&args),
+        args::Command::Diff(args) => cmd::diff::run(&args),
         args::Command::Render(args) => cmd::render::run(&args),
     };
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work);

@@ -2,18 +2,18 @@
 
 use helm_render_predictor::report::explain;
 
-use super::{print, report, status, unreadable};
+use super::{inputs, print, release_name, status, unreadable};
 use crate::args::{ExplainArgs, Output};
 use crate::exit::Exit;
 
 /// Prints the chains.
 pub fn run(args: &ExplainArgs) -> Exit {
-    let Some((namespace, name)) = args.release.split_once('/') else {
-        eprintln!("error: {:?} is no release (give NAMESPACE/RELEASE)", args.release);
-        return Exit::Usage;
-    };
-    let mut report = match report(&args.snapshot, &args.sources) {
-        Ok(report) => report,
+    let Some((namespace, name)) = release_name(&args.release) else { return Exit::Usage };
+    let mut report = match inputs(&args.snapshot, &args.sources) {
+        Ok(mut inputs) => {
+            inputs.options.latent = true;
+            inputs.plan()
+        }
         Err(error) => return unreadable(&error),
     };
     let Some(text) = explain::explain(&report, namespace, name, args.object.as_deref()) else {

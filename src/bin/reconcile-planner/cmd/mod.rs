@@ -1,5 +1,6 @@
 //! The commands. Each reads files, asks the library, prints.
 
+pub mod diff;
 pub mod explain;
 pub mod plan;
 pub mod render;
@@ -12,14 +13,28 @@ use crate::args::Sources;
 use crate::exit::Exit;
 use crate::files;
 
-/// Reads everything and computes the report.
-fn report(inputs: &[String], sources: &Sources) -> Result<Report, files::ReadError> {
-    let inputs = Inputs {
-        snapshot: files::snapshot(inputs)?,
-        charts: files::charts(&sources.charts)?,
-        options: Options { controller: sources.controller.clone(), assume_complete: sources.assume_complete },
+/// Reads everything.
+fn inputs(snapshot: &[String], sources: &Sources) -> Result<Inputs, files::ReadError> {
+    let options = Options {
+        controller: sources.controller.clone(),
+        assume_complete: sources.assume_complete,
+        latent: sources.latent,
     };
-    Ok(inputs.plan())
+    Ok(Inputs { snapshot: files::snapshot(snapshot)?, charts: files::charts(&sources.charts)?, options })
+}
+
+/// Reads everything and computes the report.
+fn report(snapshot: &[String], sources: &Sources) -> Result<Report, files::ReadError> {
+    Ok(inputs(snapshot, sources)?.plan())
+}
+
+/// Namespace and name of a release as it is typed.
+fn release_name(text: &str) -> Option<(&str, &str)> {
+    let found = text.split_once('/').filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty());
+    if found.is_none() {
+        eprintln!("error: {text:?} is no release (give NAMESPACE/RELEASE)");
+    }
+    found
 }
 
 /// The status that a report ends with: problems of the input before findings.
