@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::{Chart, Files, metadata, set, values};
-use crate::cluster::import::import;
+use crate::cluster::discovery::Discovery;
+use crate::cluster::import::import_as;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
 use crate::plan::Session;
@@ -79,25 +80,28 @@ impl Report {
     }
 }
 
+/// A file's content, or why it cannot be read, as Go words it (`open x: no such file or directory`).
+pub type FileContent = Result<Vec<u8>, String>;
+
 /// What `helm template` is told, with the files already read.
 #[derive(Default)]
 pub struct RenderArgs {
-    /// Files of the chart's folder, relative to it; or one archive named `*.tgz`.
-    pub chart: Vec<(String, Vec<u8>)>,
+    /// Files of the chart's folder, relative to it; or one archive named `*.tgz`. None if there is nothing at its path.
+    pub chart: Option<Vec<(String, Vec<u8>)>>,
     /// Name of the release.
     pub name: String,
     /// Namespace of the release.
     pub namespace: String,
-    /// Values files in order: name and content.
-    pub values: Vec<(String, Vec<u8>)>,
+    /// Values files in order: their names and contents.
+    pub values: Vec<(String, FileContent)>,
     /// `--set` and its relatives.
     pub set: Vec<String>,
     /// `--set-string`
     pub set_string: Vec<String>,
     /// `--set-json`
     pub set_json: Vec<String>,
-    /// `--set-file`, with the files' contents.
-    pub set_file: Vec<(String, BTreeMap<String, Vec<u8>>)>,
+    /// `--set-file`, with the files that [`set_file_paths`] names.
+    pub set_file: Vec<(String, BTreeMap<String, FileContent>)>,
     /// `--set-literal`
     pub set_literal: Vec<String>,
     /// `--kube-version`
@@ -150,13 +154,14 @@ impl RenderError {
 /// What `helm template --dry-run=server` of that version prints.
 pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
     let origins = Origins::new(!args.untracked);
-    let (snapshot, problems) = import(&args.snapshot);
+    let (snapshot, problems) = import_as(&args.snapshot, args.kube_version.as_deref());
     if let Some(problem) = problems.first() {
         return Err(RenderError::new(format!("snapshot: {problem}")));
     }
     let capabilities = capabilities(args, &snapshot, helm).map_err(RenderError::new)?;
+    let Some(files) = &args.chart else { return Err(RenderError::new(not_found(&args.chart_path))) };
     let values = user_values(args, helm, &origins).map_err(RenderError::new)?;
-    let chart = load(&args.chart, helm).map_err(RenderError::new)?;
+    let chart = load(files, helm).map_err(RenderError::new)?;
     metadata::installable(&chart, helm).map_err(RenderError::new)?;
     release_name(&args.name, helm).map_err(RenderError::new)?;
     let cluster = ClusterWorld::new(&snapshot, Supposition::AsItIs);
@@ -183,6 +188,20 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         skip_tests: args.skip_tests,
     };
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
+}
+
+/// What Helm says of a chart that is not there. Other names than paths are those of repositories, which it does not have.
+fn not_found(path: &str) -> String {
+    match path.split_once('/') {
+        _ if path.starts_with(['.', '/']) => format!("path {path:?} not found"),
+        Some((repository, _)) => format!("repo {repository} not found"),
+        None => format!("non-absolute URLs should be in form of repo_name/path_to_chart, got: {path}"),
+    }
+}
+
+/// The files that an assignment of `--set-file` names.
+pub fn set_file_paths(text: &str) -> Vec<String> {
+    set::raw_values(text)
 }
 
 /// Names that releases may have.
@@ -216,10 +235,12 @@ fn capabilities(
     let server = &snapshot.discovery;
     let asks = helm.has(Quirk::ServerCapabilities) && !args.client && !args.snapshot.is_empty();
     if asks || args.validate {
+        // The flag is not used, but it is read.
+        capabilities::from_flags(args.kube_version.as_deref(), &[], helm)?;
         return Ok(capabilities::from_server(server));
     }
     // What the snapshot's kinds add is passed as flags.
-    let builtin = crate::cluster::discovery::Discovery::default().api_versions();
+    let builtin = Discovery::of(&server.version.git).api_versions();
     let added = server.api_versions().into_iter().filter(|v| !builtin.contains(v));
     let flags: Vec<String> = added.chain(args.api_versions.iter().cloned()).collect();
     capabilities::from_flags(args.kube_version.as_deref(), &flags, helm)
@@ -228,6 +249,7 @@ fn capabilities(
 fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Result<Map, String> {
     let all = Map::new(BTreeMap::new(), MapType::Any);
     for (name, bytes) in &args.values {
+        let bytes = bytes.as_ref().map_err(Clone::clone)?;
         let map = values::read_file(bytes, helm).map_err(|e| format!("failed to parse {name}: {e}"))?;
         let layer = values::layered(&Json::Object(values::to_json(&map)), Layer::User(name.as_str().into()), origins);
         if let Some(map) = layer.as_map() {
@@ -243,14 +265,14 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
                 .map_err(|e| format!("failed parsing {flag} data: {e}"))
         })
     };
-    apply(&args.set, set::Mode::Typed, "--set", &set::typed)?;
-    apply(&args.set_string, set::Mode::Text, "--set-string", &|raw| Value::text(raw))?;
+    apply(&args.set, set::Mode::Plain, "--set", &set::typed)?;
+    apply(&args.set_string, set::Mode::Plain, "--set-string", &|raw| Value::text(raw))?;
     for (text, contents) in &args.set_file {
         let mut read = |path: &str| match contents.get(path) {
-            Some(bytes) => Ok(Value::text(bytes.clone())),
+            Some(content) => content.clone().map(Value::text),
             None => Err(format!("open {path}: no such file or directory")),
         };
-        set::parse(text, set::Mode::Text, &all, &mut read)
+        set::parse(text, set::Mode::Plain, &all, &mut read)
             .map_err(|e| format!("failed parsing --set-file data: {e}"))?;
     }
     apply(&args.set_literal, set::Mode::Literal, "--set-literal", &|raw| Value::text(raw))?;
@@ -267,8 +289,6 @@ fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
         }
         return Ok(());
     }
-    let (path, json) = text.split_once('=').ok_or_else(|| format!("failed parsing --set-json data {text}"))?;
-    let value = json::parse(json.as_bytes()).map_err(|_| format!("failed parsing --set-json data {text}"))?;
-    set::parse(&format!("{path}=x"), set::Mode::Text, all, &mut |_| Ok(value.clone()))
-        .map_err(|e| format!("failed parsing --set-json data {text}: {e}"))
+    set::parse(text, set::Mode::Json, all, &mut |raw| Ok(Value::text(raw)))
+        .map_err(|_| format!("failed parsing --set-json data {text}"))
 }

@@ -15,7 +15,7 @@ use helm_render_predictor::api::{RenderArgs, template};
 use helm_render_predictor::base::version::HelmVersion;
 use libtest_mimic::{Arguments, Trial};
 use support::exemptions::Exemptions;
-use support::helm::{DEFAULT_KUBE_VERSION, core, difference, flags, profile, same_error};
+use support::helm::{DEFAULT_KUBE_VERSION, core, core_group, difference, flags, profile, same_error};
 use support::markdown::{Block, read};
 
 /// Stands for the folder that has the chart and the values files.
@@ -109,7 +109,7 @@ impl Case {
                 "template" => drop(chart.insert(path("templates/t.yaml"), content)),
                 "values" => drop(chart.insert("values.yaml".to_owned(), content)),
                 "file" => drop(chart.insert(path("values.yaml"), content)),
-                "override" => args.values.push((format!("{FOLDER}/{}", path("user.yaml")), content)),
+                "override" => args.values.push((format!("{FOLDER}/{}", path("user.yaml")), Ok(content))),
                 "beside" => drop(beside.insert(format!("{FOLDER}/{}", path("file")), content)),
                 "snapshot" => {
                     args.client = false;
@@ -119,7 +119,7 @@ impl Case {
                 _ => {}
             }
         }
-        args.chart = chart.into_iter().collect();
+        args.chart = Some(chart.into_iter().collect());
         let words = lines.lines().flat_map(|line| match line.split_once(' ') {
             Some((flag, value)) => vec![flag.to_owned(), value.to_owned()],
             None => vec![line.to_owned()],
@@ -128,6 +128,7 @@ impl Case {
         if args.snapshot.is_empty() {
             args.snapshot.push(profile(args.kube_version.as_deref().unwrap_or(DEFAULT_KUBE_VERSION)));
         }
+        args.snapshot.push(core_group());
         args
     }
 }

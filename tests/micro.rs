@@ -16,7 +16,7 @@ use helm_render_predictor::base::version::HelmVersion;
 use libtest_mimic::Arguments;
 use serde_json::Value as Json;
 use support::exemptions::{Exemptions, matches};
-use support::helm::{DEFAULT_KUBE_VERSION, core, difference, flags, profile, same_error};
+use support::helm::{DEFAULT_KUBE_VERSION, core, core_group, difference, flags, profile, same_error};
 
 fn main() {
     let root = support::folder("MICRO_CASES", "fixtures/micro");
@@ -73,7 +73,10 @@ impl Case {
         let helm: HelmVersion = self.label.parse().map_err(|e| format!("{e}"))?;
         let result = template(&self.args(), helm);
         let failed = self.entry["rc"] != 0;
-        let error = |e: &str| core(&format!("Error: {e}")).replace(&self.folder, "@CASEDIR@");
+        let error = |e: &str| {
+            core(&if e.starts_with("panic: ") { e.to_owned() } else { format!("Error: {e}") })
+                .replace(&self.folder, "@CASEDIR@")
+        };
         if let Some(other) = self.entry["volatile_rc"].as_i64() {
             let _ = other;
             return Ok(());
@@ -112,7 +115,6 @@ impl Case {
         let mut args = RenderArgs {
             name: case["release"].as_str().unwrap_or("rel").to_owned(),
             namespace: case["namespace"].as_str().unwrap_or("demo").to_owned(),
-            values: texts(&case["values"]).iter().map(|name| (inner(name), read(name))).collect(),
             set: texts(&case["set"]),
             set_string: texts(&case["set-string"]),
             set_json: texts(&case["set-json"]),
@@ -127,9 +129,11 @@ impl Case {
         args.chart_path = inner(chart);
         let path = Path::new(&self.folder).join(chart);
         if path.is_dir() {
-            support::all_files(&path, "", &mut args.chart);
+            let mut files = Vec::new();
+            support::all_files(&path, "", &mut files);
+            args.chart = Some(files);
         } else if path.exists() {
-            args.chart.push((chart.to_owned(), read(chart)));
+            args.chart = Some(vec![(chart.to_owned(), read(chart))]);
         }
         let version = case["kube_version"].as_str();
         if let Some(name) = case["snapshot"].as_str() {
@@ -138,12 +142,14 @@ impl Case {
         if version.is_some() || args.snapshot.is_empty() {
             args.snapshot.push(profile(version.unwrap_or(DEFAULT_KUBE_VERSION)));
         }
+        args.snapshot.push(core_group());
         args.kube_version = Some(version.unwrap_or(DEFAULT_KUBE_VERSION).to_owned());
         if let Some(flag) = case["kube_version_flag"].as_str() {
             args.kube_version = Some(flag.to_owned());
         }
         let extra = texts(&case["extra"]).into_iter().map(|flag| flag.replace("@CASEDIR@", &self.folder));
-        flags(&mut args, extra, |path| fs::read(path).ok());
+        let values = texts(&case["values"]).into_iter().flat_map(|name| ["-f".to_owned(), inner(&name)]);
+        flags(&mut args, values.chain(extra), |path| fs::read(path).ok());
         args
     }
 }

@@ -6,8 +6,10 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::load::Chart;
 use super::values::{Merging, at_path, coalesce, tables, to_json};
-use crate::base::version::HelmVersion;
+use crate::base::version::{HelmVersion, Quirk};
+use crate::codec::json::value_from_json_floats;
 use crate::funcs::semver::{Constraints, Version};
+use crate::template::print::go_v;
 use crate::value::{Map, MapType, Repr, Text, Value};
 
 /// Switches sub-charts on and off, gives them their aliases, and takes over what they export, as Helm does before it
@@ -134,13 +136,8 @@ fn import(chart: &mut Chart, merging: Merging<'_>, depth: usize) -> Result<(), S
         let name = name_of(dependency).to_owned();
         let Some(Json::Array(imports)) = dependency.get_mut("import-values") else { continue };
         for entry in imports {
-            let word = |value: Option<&Json>| match value {
-                Some(Json::String(text)) => text.clone(),
-                Some(other) => other.to_string(),
-                None => String::new(),
-            };
             let (child, parent) = match &*entry {
-                Json::Object(map) => (word(map.get("child")), word(map.get("parent"))),
+                Json::Object(map) => (word(map.get("child"), merging.helm)?, word(map.get("parent"), merging.helm)?),
                 Json::String(export) => (format!("exports.{export}"), ".".to_owned()),
                 _ => continue,
             };
@@ -156,6 +153,19 @@ fn import(chart: &mut Chart, merging: Merging<'_>, depth: usize) -> Result<(), S
     tables(&merged, &imported, true, merging, 0);
     chart.values = std::rc::Rc::new(to_json(&merged));
     Ok(())
+}
+
+/// A path of import-values: what is no text counts as what Go prints of it, or ends the run (`H-39`).
+fn word(value: Option<&Json>, helm: HelmVersion) -> Result<String, String> {
+    if let Some(Json::String(text)) = value {
+        return Ok(text.clone());
+    }
+    let value = value_from_json_floats(value.unwrap_or(&Json::Null));
+    if helm.has(Quirk::ImportValuesNumbers) {
+        return Ok(String::from_utf8_lossy(&go_v(&value, helm)).into_owned());
+    }
+    let ty = if value.is_nil() { "nil".to_owned() } else { value.type_name(helm) };
+    Err(format!("panic: interface conversion: interface {{}} is {ty}, not string"))
 }
 
 /// `a.b` and a table become tables around it; `.` leaves it at the top.

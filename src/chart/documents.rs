@@ -74,6 +74,8 @@ pub const HOOK_EVENTS: &[&str] = &[
 
 /// Cuts a file at its separators (`H-12` to `H-16`). White space at the start of a document goes.
 pub fn split(text: &Text, helm: HelmVersion) -> Vec<Text> {
+    // An indented separator at the very start becomes one by that.
+    let text = &text.slice(blank_start(text), text.len());
     let bytes = text.bytes();
     let mut cuts: Vec<(usize, usize)> = Vec::new();
     let mut line = 0;
@@ -108,19 +110,20 @@ pub fn split(text: &Text, helm: HelmVersion) -> Vec<Text> {
     parts.into_iter().map(|part| trim(&part, helm)).filter(|part| !part.is_empty()).collect()
 }
 
+/// Length of the white space that a text starts with.
+fn blank_start(text: &Text) -> usize {
+    match text.as_str() {
+        Some(s) => s.len() - s.trim_start().len(),
+        None => text.bytes().iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(text.len()),
+    }
+}
+
 /// White space at the start, and before 4.2 at the end, is no part of a document.
 fn trim(text: &Text, helm: HelmVersion) -> Text {
-    let lossless = text.as_str();
-    let (start, end) = match lossless {
-        Some(s) => {
-            let start = s.len() - s.trim_start().len();
-            (start, s.trim_end().len().max(start))
-        }
-        None => {
-            let bytes = text.bytes();
-            let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
-            (start, bytes.iter().rposition(|b| !b.is_ascii_whitespace()).map_or(start, |i| i + 1))
-        }
+    let start = blank_start(text);
+    let end = match text.as_str() {
+        Some(s) => s.trim_end().len().max(start),
+        None => text.bytes().iter().rposition(|b| !b.is_ascii_whitespace()).map_or(start, |i| i + 1),
     };
     if helm.has(Quirk::KeepsTrailingSpace) && end > start {
         text.slice(start, text.len())
@@ -153,5 +156,6 @@ mod tests {
     fn separators_may_be_glued_to_text_and_stand_first() {
         assert_eq!(parts("---\na: 1\n---b: 2\n", "4.1"), ["a: 1", "b: 2"]);
         assert_eq!(parts("a: |\n  ---\n", "4.1"), ["a: |\n  ---"]);
+        assert_eq!(parts("  ---\n  a: 1\n  b: 2\n", "4.1"), ["a: 1\n  b: 2"]);
     }
 }

@@ -5,22 +5,25 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::codec::{goquote, json};
 use crate::value::{List, ListType, Map, MapType, Repr, Text, Value};
 
-/// Most names on one path (Helm's own limit).
+/// Most dots on one path (Helm's own limit).
 const MAX_NAMES: usize = 30;
+/// Most indices in a row; Helm has no limit.
+const MAX_INDICES: usize = 1000;
 /// Largest list index (Helm's own limit).
-const MAX_INDEX: usize = 65_536;
+const MAX_INDEX: i64 = 65_536;
 
 /// How values behind `=` are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// `--set`: booleans, null and integers are recognized.
-    Typed,
-    /// `--set-string`: everything is text.
-    Text,
+    /// `--set`, `--set-string`, `--set-file`: lists in braces, commas between assignments.
+    Plain,
     /// `--set-literal`: everything behind `=` is text, whatever is in it.
     Literal,
+    /// `--set-json`: a JSON value.
+    Json,
 }
 
 /// Parses assignments into `into`. `value` turns a raw text into a value (for `--set-file`, the file's content).
@@ -35,31 +38,51 @@ pub fn parse(
 ) -> Result<(), String> {
     let mut parser = Parser { rest: text.chars().collect(), at: 0, mode, value };
     loop {
-        match parser.key(into, 0)? {
-            More::Yes => {}
-            More::No | More::End => return Ok(()),
+        match parser.key(into, 0) {
+            Ok(()) => {}
+            Err(Stop::End) => return Ok(()),
+            Err(Stop::Error(text)) => return Err(text),
         }
     }
 }
 
+/// The raw texts that the assignments ask `value` for: with `--set-file`, the files to read.
+pub fn raw_values(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let scratch = Map::new(BTreeMap::new(), MapType::Any);
+    // What cannot be parsed has no values to ask for.
+    let _ = parse(text, Mode::Plain, &scratch, &mut |raw| {
+        found.push(raw.to_owned());
+        Ok(Value::text(""))
+    });
+    found
+}
+
 /// A scalar as `--set` reads it.
 pub fn typed(text: &str) -> Value {
+    let is = |word: &str| text.replace('\u{17f}', "s").eq_ignore_ascii_case(word);
     match text {
-        _ if text.eq_ignore_ascii_case("true") => Value::bool(true),
-        _ if text.eq_ignore_ascii_case("false") => Value::bool(false),
-        _ if text.eq_ignore_ascii_case("null") => Value::NIL,
+        _ if is("true") => Value::bool(true),
+        _ if is("false") => Value::bool(false),
+        _ if is("null") => Value::NIL,
         "0" => Value::int64(0),
         _ if !text.starts_with('0') => text.parse::<i64>().map_or_else(|_| Value::text(text), Value::int64),
         _ => Value::text(text),
     }
 }
 
-#[derive(PartialEq, Eq)]
-enum More {
-    Yes,
-    No,
-    /// The text ended where a name or an index was to come: what was begun is dropped.
+/// Why an assignment is not followed by another.
+enum Stop {
+    /// The text is over. What was set in lists on the way may be lost, as in Helm.
     End,
+    /// Helm's text.
+    Error(String),
+}
+
+type Step<T = ()> = Result<T, Stop>;
+
+fn fail<T>(text: impl Into<String>) -> Step<T> {
+    Err(Stop::Error(text.into()))
 }
 
 struct Parser<'v> {
@@ -70,19 +93,23 @@ struct Parser<'v> {
 }
 
 impl Parser<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.get(self.at).copied()
+    }
+
     fn next(&mut self) -> Option<char> {
-        let c = self.rest.get(self.at).copied();
+        let c = self.peek();
         self.at += usize::from(c.is_some());
         c
     }
 
-    /// Reads up to one of `stops`; a backslash makes the next character ordinary.
+    /// Reads up to one of `stops`; but for literals, a backslash makes the next character ordinary.
     fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
         let mut out = String::new();
         while let Some(c) = self.next() {
             match c {
                 c if stops.contains(&c) => return (out, Some(c)),
-                '\\' if self.mode != Mode::Literal || !stops.is_empty() => match self.next() {
+                '\\' if self.mode != Mode::Literal => match self.next() {
                     Some(c) => out.push(c),
                     None => return (out, None),
                 },
@@ -92,175 +119,207 @@ impl Parser<'_> {
         (out, None)
     }
 
-    fn key(&mut self, map: &Map, depth: usize) -> Result<More, String> {
-        if depth > MAX_NAMES {
-            return Err(format!(
-                "value name nested level is greater than maximum supported nested level of {MAX_NAMES}"
-            ));
-        }
+    /// One assignment, or the rest of it behind a dot.
+    fn key(&mut self, map: &Map, depth: usize) -> Step {
         let stops: &[char] = if self.mode == Mode::Literal { &['=', '[', '.'] } else { &['=', '[', ',', '.'] };
         let (name, stop) = self.until(stops);
         match stop {
-            None if name.is_empty() => Ok(More::End),
-            None => Err(format!("key {name:?} has no value")),
-            Some('[') => {
-                let Some(index) = self.index()? else { return Ok(More::End) };
-                let old = map.get(name.as_bytes());
-                let list = match old.as_ref().map(Value::repr) {
-                    None => Vec::new(),
-                    Some(Repr::List(list)) => list.items.clone(),
-                    Some(_) => return Err(conversion(old.as_ref(), "[]interface {}")),
-                };
-                let (list, more) = self.item(list, index, depth)?;
-                set(map, &name, list);
-                Ok(more)
-            }
+            None if name.is_empty() => Err(Stop::End),
+            None => fail(format!("key {name:?} has no value")),
+            Some('[') => self.indexed(map, &name, depth),
             Some('=') => {
-                let ends = self.at >= self.rest.len();
-                let (value, more) = self.assigned()?;
-                let more = if ends { More::End } else { more };
-                if name.is_empty() && self.mode != Mode::Literal {
-                    return Ok(more);
-                }
-                map.insert(name.as_str(), value);
-                Ok(more)
+                let (value, then) = self.assigned()?;
+                set(map, &name, value);
+                then
             }
-            Some(',') => {
-                map.insert(name.as_str(), Value::text(""));
-                Err(format!("key {name:?} has no value (cannot end with ,)"))
-            }
-            Some(_) => {
-                let old = map.get(name.as_bytes());
-                let inner = match old.as_ref().map(Value::repr) {
-                    None => Map::new(BTreeMap::new(), MapType::Any),
-                    Some(Repr::Map(inner)) => inner.clone(),
-                    Some(_) => return Err(conversion(old.as_ref(), "map[string]interface {}")),
-                };
-                let more = self.key(&inner, depth + 1)?;
-                if inner.is_empty() && more != More::End {
-                    return Err(format!("key map {name:?} has no value"));
-                }
-                if !inner.is_empty() && !name.is_empty() {
-                    map.insert(name.as_str(), Value::new(Repr::Map(inner)));
-                }
-                Ok(more)
-            }
+            Some(',') => fail(format!("key {name:?} has no value (cannot end with ,)")),
+            Some(_) => self.below(map, &name, depth + 1),
         }
     }
 
-    /// The index behind `[`; none if the text ends in it.
-    fn index(&mut self) -> Result<Option<usize>, String> {
-        let (text, stop) = self.until(&[']']);
-        if stop.is_none() {
-            return Ok(None);
-        }
-        let index: i64 =
-            text.parse().map_err(|_| format!("error parsing index: strconv.Atoi: parsing {text:?}: invalid syntax"))?;
-        match usize::try_from(index) {
-            Err(_) => Err(format!("error parsing index: negative {index} index not allowed")),
-            Ok(index) if index > MAX_INDEX => Err(format!(
-                "error parsing index: index of {index} is greater than maximum supported index of {MAX_INDEX}"
-            )),
-            Ok(index) => Ok(Some(index)),
-        }
+    /// What follows `name[`.
+    fn indexed(&mut self, map: &Map, name: &str, depth: usize) -> Step {
+        let index = self.index()?;
+        let mut list = match map.get(name.as_bytes()) {
+            None => Vec::new(),
+            Some(old) => list_of(&old)?,
+        };
+        let then = self.item(&mut list, index, depth, 0);
+        set(map, name, Value::list(list));
+        then
     }
 
-    /// What follows an index: `=value`, `[index]`, `.key`.
-    fn item(&mut self, mut list: Vec<Value>, index: usize, depth: usize) -> Result<(Vec<Value>, More), String> {
+    /// What follows `name.`
+    fn below(&mut self, map: &Map, name: &str, depth: usize) -> Step {
         if depth > MAX_NAMES {
-            return Err(format!(
+            return fail(format!(
                 "value name nested level is greater than maximum supported nested level of {MAX_NAMES}"
             ));
         }
+        let old = map.get(name.as_bytes());
+        let inner = match old.as_ref().map(Value::repr) {
+            None => Map::new(BTreeMap::new(), MapType::Any),
+            Some(Repr::Map(inner)) => inner.clone(),
+            Some(_) => return fail(conversion(old.as_ref(), "map[string]interface {}")),
+        };
+        let then = self.key(&inner, depth);
+        if inner.is_empty() && then.is_ok() {
+            return fail(format!("key map {name:?} has no value"));
+        }
+        if !inner.is_empty() {
+            set(map, name, Value::new(Repr::Map(inner)));
+        }
+        then
+    }
+
+    /// The index behind `[`.
+    fn index(&mut self) -> Step<i64> {
+        let (text, stop) = self.until(&[']']);
+        if stop.is_none() {
+            return fail("error parsing index: EOF");
+        }
+        text.parse().or_else(|error: std::num::ParseIntError| {
+            use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+            let what = match error.kind() {
+                PosOverflow | NegOverflow => "value out of range",
+                _ => "invalid syntax",
+            };
+            fail(format!("error parsing index: strconv.Atoi: parsing {}: {what}", goquote::quote(text.as_bytes())))
+        })
+    }
+
+    /// What follows an index: `=value`, `[index]`, `.key`.
+    fn item(&mut self, list: &mut Vec<Value>, index: i64, depth: usize, indices: usize) -> Step {
+        if index < 0 {
+            return fail(format!("negative {index} index not allowed"));
+        }
+        if indices > MAX_INDICES {
+            return fail(format!("more than {MAX_INDICES} indices in a row"));
+        }
         let (before, stop) = self.until(&['=', '[', '.']);
         if !before.is_empty() {
-            return Err(format!("unexpected data at end of array index: {before:?}"));
+            let shown: Vec<String> = before.chars().map(goquote::quote_char).collect();
+            return fail(format!("unexpected data at end of array index: [{}]", shown.join(" ")));
         }
-        let old = list.get(index).cloned();
-        let (value, more) = match stop {
-            None => return Ok((list, More::No)),
-            Some('=') => self.assigned()?,
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        match stop {
+            None => Err(Stop::End),
+            Some('=') => {
+                let (value, then) = self.assigned()?;
+                put(list, index, value)?;
+                then
+            }
             Some('[') => {
-                let Some(next) = self.index()? else { return Ok((list, More::End)) };
-                let inner = match old.as_ref().map(Value::repr) {
-                    None | Some(Repr::Nil) => Vec::new(),
-                    Some(Repr::List(list)) => list.items.clone(),
-                    Some(_) => return Err(conversion(old.as_ref(), "[]interface {}")),
+                let next = self.index()?;
+                let mut inner = match list.get(place) {
+                    None => Vec::new(),
+                    Some(old) if old.is_nil() => Vec::new(),
+                    Some(old) => list_of(old)?,
                 };
-                let (inner, more) = self.item(inner, next, depth + 1)?;
-                (Value::list(inner), more)
+                self.item(&mut inner, next, depth, indices + 1)?;
+                put(list, index, Value::list(inner))
             }
             Some(_) => {
-                let inner = match old.as_ref().map(Value::repr) {
+                let inner = match list.get(place).map(Value::repr) {
                     Some(Repr::Map(inner)) => inner.clone(),
                     _ => Map::new(BTreeMap::new(), MapType::Any),
                 };
-                let more = self.key(&inner, depth + 1)?;
-                (Value::new(Repr::Map(inner)), more)
-            }
-        };
-        if list.len() <= index {
-            list.resize(index + 1, Value::NIL);
-        }
-        list[index] = value;
-        Ok((list, more))
-    }
-
-    /// The value behind `=`.
-    fn assigned(&mut self) -> Result<(Value, More), String> {
-        if self.mode == Mode::Literal {
-            let text: String = self.rest[self.at.min(self.rest.len())..].iter().collect();
-            self.at = self.rest.len();
-            return Ok((Value::text(text), More::No));
-        }
-        match self.rest.get(self.at) {
-            Some('{') => {
-                self.at += 1;
-                let list = self.list()?;
-                match self.next() {
-                    None => Ok((list, More::No)),
-                    Some(',') => Ok((list, More::Yes)),
-                    Some(_) => {
-                        self.at -= 1;
-                        Ok((list, More::Yes))
-                    }
+                if let Some(old) = list.get_mut(place) {
+                    *old = Value::new(Repr::Map(inner.clone()));
                 }
-            }
-            _ => {
-                let (text, stop) = self.until(&[',']);
-                let value = self.scalar(&text)?;
-                Ok((value, if stop.is_some() { More::Yes } else { More::No }))
+                self.key(&inner, depth)?;
+                put(list, index, Value::new(Repr::Map(inner)))
             }
         }
     }
 
-    fn scalar(&mut self, text: &str) -> Result<Value, String> {
-        (self.value)(text)
+    /// The value behind `=`, and how the text goes on.
+    fn assigned(&mut self) -> Step<(Value, Step)> {
+        let mode = self.mode;
+        match mode {
+            Mode::Json if self.nothing() => Ok((Value::NIL, Ok(()))),
+            Mode::Literal => {
+                let text: String = self.rest.get(self.at..).unwrap_or_default().iter().collect();
+                self.at = self.rest.len();
+                Ok((Value::text(text), Ok(())))
+            }
+            Mode::Json => {
+                let text: String = self.rest.get(self.at..).unwrap_or_default().iter().collect();
+                let (value, length) = json::parse_prefix(text.as_bytes()).map_err(Stop::Error)?;
+                self.at += text.get(..length).unwrap_or_default().chars().count();
+                self.nothing();
+                Ok((value, Ok(())))
+            }
+            Mode::Plain if self.peek().is_none() => Ok((Value::text(""), Err(Stop::End))),
+            Mode::Plain if self.peek() == Some('{') => {
+                self.at += 1;
+                Ok((self.list()?, Ok(())))
+            }
+            Mode::Plain => {
+                let (text, _) = self.until(&[',']);
+                Ok((self.scalar(&text)?, Ok(())))
+            }
+        }
     }
 
-    fn list(&mut self) -> Result<Value, String> {
+    /// Skips blanks; whether there is nothing but them before the next comma, which is skipped too.
+    fn nothing(&mut self) -> bool {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+        matches!(self.peek(), None | Some(',')) && {
+            self.next();
+            true
+        }
+    }
+
+    fn scalar(&mut self, text: &str) -> Step<Value> {
+        (self.value)(text).map_err(Stop::Error)
+    }
+
+    /// The items behind `{`, and a comma behind the closing brace.
+    fn list(&mut self) -> Step<Value> {
         let mut items = Vec::new();
         loop {
             let (text, stop) = self.until(&[',', '}']);
-            match stop {
-                None => return Err("list must terminate with '}'".into()),
-                Some('}') => {
-                    let item = self.scalar(&text)?;
-                    items.push(item);
-                    return Ok(Value::new(Repr::List(Rc::new(List { items, ty: ListType::Any }))));
-                }
-                Some(_) => {
-                    let item = self.scalar(&text)?;
-                    items.push(item);
-                }
+            if stop.is_none() {
+                return fail("list must terminate with '}'");
+            }
+            if stop == Some('}') && self.peek() == Some(',') {
+                self.at += 1;
+            }
+            items.push(self.scalar(&text)?);
+            if stop == Some('}') {
+                return Ok(Value::new(Repr::List(Rc::new(List { items, ty: ListType::Any }))));
             }
         }
     }
 }
 
-fn set(map: &Map, name: &str, list: Vec<Value>) {
+/// Names that are empty are dropped.
+fn set(map: &Map, name: &str, value: Value) {
     if !name.is_empty() {
-        map.insert(Text::from(name), Value::list(list));
+        map.insert(Text::from(name), value);
+    }
+}
+
+/// Puts an item into a list, which grows up to it.
+fn put(list: &mut Vec<Value>, index: i64, value: Value) -> Step {
+    if index > MAX_INDEX {
+        return fail(format!("index of {index} is greater than maximum supported index of {MAX_INDEX}"));
+    }
+    let index = usize::try_from(index).unwrap_or_default();
+    if list.len() <= index {
+        list.resize(index + 1, Value::NIL);
+    }
+    list[index] = value;
+    Ok(())
+}
+
+fn list_of(value: &Value) -> Step<Vec<Value>> {
+    match value.repr() {
+        Repr::List(list) => Ok(list.items.clone()),
+        _ => fail(conversion(Some(value), "[]interface {}")),
     }
 }
 
@@ -274,7 +333,7 @@ fn conversion(found: Option<&Value>, wanted: &str) -> String {
         Some(Repr::Float(_)) => "float64",
         _ => "nil",
     };
-    format!("interface conversion: interface {{}} is {ty}, not {wanted}")
+    format!("unable to parse key: interface conversion: interface {{}} is {ty}, not {wanted}")
 }
 
 #[cfg(test)]
@@ -284,8 +343,7 @@ mod tests {
     fn set_all(texts: &[&str], mode: Mode) -> Result<String, String> {
         let map = Map::new(BTreeMap::new(), MapType::Any);
         for text in texts {
-            let mut value = |raw: &str| Ok(if mode == Mode::Typed { typed(raw) } else { Value::text(raw) });
-            parse(text, mode, &map, &mut value)?;
+            parse(text, mode, &map, &mut |raw| Ok(typed(raw)))?;
         }
         Ok(serde_json::Value::Object(super::super::values::to_json(&map)).to_string())
     }
@@ -303,15 +361,28 @@ mod tests {
             ("a=b=c", r#"{"a":"b=c"}"#),
         ];
         for (text, want) in cases {
-            assert_eq!(set_all(&[text], Mode::Typed).unwrap(), want, "{text}");
+            assert_eq!(set_all(&[text], Mode::Plain).unwrap(), want, "{text}");
         }
-        assert_eq!(set_all(&["a=1,b=true"], Mode::Text).unwrap(), r#"{"a":"1","b":"true"}"#);
+        assert_eq!(set_all(&[r"a=1,b=true\"], Mode::Literal).unwrap(), r#"{"a":"1,b=true\\"}"#);
+        let json = set_all(&[r#"a={"x":[1]} ,b=,c= 2"#], Mode::Json).unwrap();
+        assert_eq!(json, r#"{"a":{"x":[1.0]},"b":null,"c":2.0}"#);
     }
 
     #[test]
     fn what_has_no_value_is_an_error() {
-        assert_eq!(set_all(&["a"], Mode::Typed).unwrap_err(), r#"key "a" has no value"#);
-        assert_eq!(set_all(&["a.=x"], Mode::Typed).unwrap_err(), r#"key map "a" has no value"#);
-        assert!(set_all(&["a=x", "a.b=c"], Mode::Typed).unwrap_err().contains("is string, not map"));
+        assert_eq!(set_all(&["a"], Mode::Plain).unwrap_err(), r#"key "a" has no value"#);
+        assert_eq!(set_all(&["a.=x"], Mode::Plain).unwrap_err(), r#"key map "a" has no value"#);
+        assert!(set_all(&["a=x", "a.b=c"], Mode::Plain).unwrap_err().contains("is string, not map"));
+        assert_eq!(set_all(&["a["], Mode::Plain).unwrap_err(), "error parsing index: EOF");
+        assert_eq!(set_all(&["a[0]x='"], Mode::Plain).unwrap_err(), "unexpected data at end of array index: ['x']");
+        assert_eq!(set_all(&["a[65537]"], Mode::Plain).unwrap(), r#"{"a":[]}"#);
+        assert!(set_all(&["a[65537]=1"], Mode::Plain).unwrap_err().starts_with("index of 65537 is greater"));
+    }
+
+    #[test]
+    fn paths_have_limits() {
+        assert!(set_all(&[&format!("{}a=1", "a.".repeat(31))], Mode::Plain).unwrap_err().contains("level of 30"));
+        assert!(set_all(&[&format!("{}a=1", "a.".repeat(30))], Mode::Plain).is_ok());
+        assert!(set_all(&[&format!("a{}=1", "[0]".repeat(2000))], Mode::Plain).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::kinds::BUILTINS;
+use super::kinds::{BUILTINS, FORMER, SINCE};
 
 /// A served resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +31,12 @@ pub struct KubeVersion {
 }
 
 impl KubeVersion {
-    /// From a git version.
+    /// From a git version; servers put a `v` in front.
     pub fn new(git: &str) -> Self {
-        let mut numbers = git.trim_start_matches('v').split(['.', '-', '+']);
+        let plain = git.strip_prefix('v').unwrap_or(git);
+        let mut numbers = plain.split(['.', '-', '+']);
         let mut next = || numbers.next().unwrap_or_default().to_owned();
-        KubeVersion { git: git.to_owned(), major: next(), minor: next() }
+        KubeVersion { git: format!("v{plain}"), major: next(), minor: next() }
     }
 }
 
@@ -75,6 +76,23 @@ impl Default for Discovery {
 }
 
 impl Discovery {
+    /// What a server of that version serves by itself.
+    pub fn of(version: &str) -> Self {
+        let mut discovery =
+            Discovery { version: KubeVersion::new(version), version_known: true, ..Discovery::default() };
+        let Ok(minor) = discovery.version.minor.parse::<u16>() else { return discovery };
+        for (gv, kinds, _) in SINCE.iter().filter(|(_, _, since)| minor < *since) {
+            if let Some(group) = discovery.groups.get_mut(*gv) {
+                group.resources.retain(|kind, _| !kinds.contains(&kind.as_str()));
+            }
+        }
+        discovery.groups.retain(|_, group| !group.resources.is_empty());
+        for &(gv, kind, plural, namespaced, _) in FORMER.iter().filter(|former| minor <= former.4) {
+            discovery.add(gv, Resource { kind: kind.into(), plural: plural.into(), namespaced, readable: true });
+        }
+        discovery
+    }
+
     /// Whether the group version is served.
     pub fn serves(&self, group_version: &str) -> bool {
         self.groups.contains_key(group_version)
@@ -214,6 +232,22 @@ mod tests {
         {
             assert!(!versions.contains(no), "{no}");
         }
+    }
+
+    #[test]
+    fn what_is_served_depends_on_the_version() {
+        let serves = |version: &str, gv: &str, kind: &str| Discovery::of(version).resource(gv, kind).is_some();
+        assert!(
+            serves("v1.22.4", "policy/v1beta1", "PodSecurityPolicy")
+                && !serves("1.22", "autoscaling/v2", "HorizontalPodAutoscaler")
+        );
+        assert!(
+            !serves("v1.33.1", "policy/v1beta1", "PodSecurityPolicy")
+                && serves("v1.33.1", "networking.k8s.io/v1", "IPAddress")
+        );
+        assert!(!Discovery::of("v1.33.1").serves("resource.k8s.io/v1"));
+        assert_eq!(Discovery::of("1.35.0").api_versions(), Discovery::default().api_versions());
+        assert_eq!(Discovery::of("1.35.0").version.git, "v1.35.0");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::discovery::{KubeVersion, Resource};
+use super::discovery::{Discovery, Resource};
 use super::object::{Object, Source, group_of};
 use super::read::{self, Read};
 use super::snapshot::{Forbidden, Snapshot};
@@ -13,7 +13,12 @@ use crate::base::diag::Diagnostic;
 
 /// Reads files, in whatever order they come; the result does not depend on it.
 pub fn import(files: &[(String, Vec<u8>)]) -> (Snapshot, Vec<Diagnostic>) {
-    let mut importer = Importer::default();
+    import_as(files, None)
+}
+
+/// The same, with the version of Kubernetes to take where the files do not tell one.
+pub fn import_as(files: &[(String, Vec<u8>)], version: Option<&str>) -> (Snapshot, Vec<Diagnostic>) {
+    let mut importer = Importer { version: version.map(str::to_owned), ..Importer::default() };
     let mut sorted: Vec<&(String, Vec<u8>)> = files.iter().collect();
     sorted.sort();
     for (name, bytes) in sorted {
@@ -27,6 +32,8 @@ struct Importer {
     objects: BTreeMap<super::object::ObjectKey, Object>,
     lists: Vec<Json>,
     profiles: Vec<Json>,
+    /// Version of Kubernetes.
+    version: Option<String>,
     snapshot: Snapshot,
     problems: Vec<Diagnostic>,
 }
@@ -52,7 +59,7 @@ impl Importer {
             _ => {}
         }
         if let Some(git) = json.pointer("/serverVersion/gitVersion").or_else(|| json.pointer("/version/gitVersion")) {
-            self.version(git.as_str().unwrap_or_default());
+            self.version = git.as_str().map(str::to_owned);
         }
         for name in ["resources", "resources_beyond_base"] {
             if let Some(lists) = json.get(name).and_then(Json::as_array)
@@ -117,11 +124,6 @@ impl Importer {
         }
     }
 
-    fn version(&mut self, git: &str) {
-        self.snapshot.discovery.version = KubeVersion::new(git);
-        self.snapshot.discovery.version_known = true;
-    }
-
     fn coverage(&mut self, json: &Json) {
         let coverage = &mut self.snapshot.coverage;
         coverage.complete |= json.get("complete").and_then(Json::as_bool).unwrap_or(false);
@@ -138,7 +140,7 @@ impl Importer {
             self.snapshot.taken = super::world::parse_time(taken).unwrap_or(0);
         }
         if let Some(git) = json.get("kubernetesVersion").and_then(Json::as_str) {
-            self.version(git);
+            self.version = Some(git.to_owned());
         }
     }
 
@@ -149,9 +151,6 @@ impl Importer {
         let list = |name: &str| spec.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
         if spec.get("builtins").and_then(Json::as_bool) == Some(false) {
             self.snapshot.discovery.clear();
-        }
-        if let Some(git) = spec.get("kubeVersion").and_then(Json::as_str) {
-            self.version(git);
         }
         if let Some(version) = spec.get("resourceVersion").and_then(Json::as_str) {
             self.snapshot.list_version = version.to_owned();
@@ -183,6 +182,10 @@ impl Importer {
     }
 
     fn finish(mut self) -> (Snapshot, Vec<Diagnostic>) {
+        let told = |profile: &Json| Some(profile.pointer("/spec/kubeVersion")?.as_str()?.to_owned());
+        if let Some(version) = self.profiles.iter().filter_map(told).next_back().or(self.version.take()) {
+            self.snapshot.discovery = Discovery::of(&version);
+        }
         for profile in std::mem::take(&mut self.profiles) {
             self.profile(&profile);
         }

@@ -193,6 +193,31 @@ pub const BUILTINS: &[Builtin] = &[
     },
 ];
 
+/// Kinds of the table that are served from a later minor version of Kubernetes 1 than 1.20 on.
+pub const SINCE: &[(&str, &[&str], u16)] = &[
+    ("batch/v1", &["CronJob"], 21),
+    ("policy/v1", &["PodDisruptionBudget"], 21),
+    ("discovery.k8s.io/v1", &["EndpointSlice"], 21),
+    ("autoscaling/v2", &["HorizontalPodAutoscaler"], 23),
+    ("storage.k8s.io/v1", &["CSIStorageCapacity"], 24),
+    ("authentication.k8s.io/v1", &["SelfSubjectReview"], 28),
+    ("flowcontrol.apiserver.k8s.io/v1", &["FlowSchema", "PriorityLevelConfiguration"], 29),
+    ("admissionregistration.k8s.io/v1", &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"], 30),
+    ("networking.k8s.io/v1", &["IPAddress", "ServiceCIDR"], 33),
+    ("resource.k8s.io/v1", &["DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"], 34),
+    ("storage.k8s.io/v1", &["VolumeAttributesClass"], 34),
+];
+
+/// Kinds that charts ask for and that are gone: group version, kind, plural, scope, last minor version that serves them.
+pub const FORMER: &[(&str, &str, &str, bool, u16)] = &[
+    ("batch/v1beta1", "CronJob", "cronjobs", true, 24),
+    ("policy/v1beta1", "PodDisruptionBudget", "poddisruptionbudgets", true, 24),
+    ("policy/v1beta1", "PodSecurityPolicy", "podsecuritypolicies", false, 24),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, 25),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema", "flowschemas", false, 31),
+    ("flowcontrol.apiserver.k8s.io/v1beta3", "PriorityLevelConfiguration", "prioritylevelconfigurations", false, 31),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -206,6 +206,9 @@ fn in_version(object: &Object, gv: &str) -> Json {
 }
 
 fn list(facts: &dyn Facts, key: &LookupKey, items: &[Rc<Object>]) -> Value {
+    // As they are stored: by the bytes of `namespace/name` (L10).
+    let mut items = items.to_vec();
+    items.sort_by_cached_key(|o| format!("{}/{}", o.key.namespace, o.key.name));
     let items: Vec<Json> = items.iter().map(|o| in_version(o, &key.api_version)).collect();
     value_from_json(&serde_json::json!({
         "apiVersion": &*key.api_version,

@@ -179,7 +179,7 @@ fn converted(
     for document in documents {
         let root = document.root();
         let line = before + root.span().start.line;
-        match yaml::to_json(root) {
+        match yaml::to_json_printed(root) {
             Ok(json) => {
                 let items = if is_list(&json) { root.entry("items").map(|(_, items)| items) } else { None };
                 let items = items.iter().flat_map(|i| i.target().items()).map(|i| before + i.span().start.line);

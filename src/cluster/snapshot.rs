@@ -11,7 +11,7 @@ use crate::base::Known;
 pub trait Facts {
     /// The object of that identity.
     fn get(&self, key: &ObjectKey) -> Known<Rc<Object>>;
-    /// The objects of a kind, in one namespace or in all, by namespace and name (L10).
+    /// The objects of a kind, in one namespace or in all, by namespace and name.
     fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Known<Vec<Rc<Object>>>;
     /// What is served.
     fn discovery(&self) -> &Discovery;

@@ -38,6 +38,18 @@ pub fn quote(bytes: &[u8]) -> String {
     out
 }
 
+/// One character between single quotes (`%q` of a rune).
+pub fn quote_char(c: char) -> String {
+    let mut out = String::from("'");
+    match c {
+        '\'' => out.push_str("\\'"),
+        '"' => out.push('"'),
+        c => escape(c, &mut out),
+    }
+    out.push('\'');
+    out
+}
+
 /// Writes one character as it stands between double quotes.
 pub fn escape(c: char, out: &mut String) {
     let short = match c {

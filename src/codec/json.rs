@@ -11,7 +11,7 @@ use crate::value::{IntType, ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text,
 
 mod read;
 pub(crate) use read::cannot_unmarshal;
-pub use read::{parse, parse_array, parse_map};
+pub use read::{parse, parse_array, parse_map, parse_prefix};
 
 /// How [`write`] lays out its text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,7 +65,7 @@ impl Writer<'_> {
                 let own = self.sink.origins().union(context, value.deep_origins(self.sink.origins()));
                 self.sink.raw(format!("\"{text}\"").as_bytes(), own);
             }
-            Repr::List(list) if list.ty.is_nil() => {
+            _ if value.is_typed_nil() => {
                 let own = self.sink.origins().union(context, value.origins);
                 self.sink.raw(b"null", own);
             }

@@ -45,6 +45,7 @@ struct Writer<'o> {
 /// A value without natives around it; a nil list is nil.
 fn plain(value: &Value, depth: usize) -> Result<Value, String> {
     match value.repr() {
+        Repr::Native(native) if native.toml().is_some() => Ok(value.clone()),
         Repr::Native(native) if depth < MAX_DEPTH => match native.data() {
             Some(mut data) => {
                 if data.origins.is_empty() {
@@ -54,7 +55,7 @@ fn plain(value: &Value, depth: usize) -> Result<Value, String> {
             }
             None => Err(format!("unsupported type: {}", native.print(false, false))),
         },
-        Repr::List(list) if list.ty.is_nil() => Ok(Value::NIL),
+        _ if value.is_typed_nil() => Ok(Value::NIL),
         _ => Ok(value.clone()),
     }
 }
@@ -222,7 +223,11 @@ impl Writer<'_> {
                 let context = self.sink.scalar(value, context);
                 self.put(if *b { "true" } else { "false" }, context);
             }
-            Repr::Nil | Repr::Native(_) => {}
+            Repr::Native(native) => {
+                let context = self.sink.scalar(value, context);
+                self.put(&native.toml().unwrap_or_default(), context);
+            }
+            Repr::Nil => {}
         }
         Ok(())
     }

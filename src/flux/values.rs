@@ -310,18 +310,17 @@ fn replace(map: &Map, old: &Rc<List>, new: &Value, depth: usize) {
 fn write(into: &Map, path: &str, data: &[u8], literal: bool) -> Result<(), String> {
     let text = String::from_utf8_lossy(data).into_owned();
     let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
-    let (mode, value) = if literal {
+    let (typed, value) = if literal {
         let escaped: String =
             text.chars().flat_map(|c| if r"\,[]{}".contains(c) { vec!['\\', c] } else { vec![c] }).collect();
-        (Mode::Text, escaped)
+        (false, escaped)
     } else if quoted('"') || quoted('\'') {
-        (Mode::Text, text.trim_matches(['"', '\'']).to_owned())
+        (false, text.trim_matches(['"', '\'']).to_owned())
     } else {
-        (Mode::Typed, text.clone())
+        (true, text.clone())
     };
-    let mut read = |raw: &str| Ok(if mode == Mode::Typed { set::typed(raw) } else { Value::text(Text::from(raw)) });
-    set::parse(&format!("{path}={value}"), mode, into, &mut read)
-        .map_err(|e| format!("unable to parse key: {e}").replace("unable to parse key: key ", "key "))
+    let mut read = |raw: &str| Ok(if typed { set::typed(raw) } else { Value::text(Text::from(raw)) });
+    set::parse(&format!("{path}={value}"), Mode::Plain, into, &mut read)
 }
 
 #[cfg(test)]

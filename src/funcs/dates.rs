@@ -209,6 +209,16 @@ const METHODS: &[Method] = &[
     ("AddDate", &["int", "int", "int"]),
 ];
 
+const RFC3339: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
+
+/// The time of an RFC 3339 text, shown in the named zone of TOML's times without one.
+pub fn from_rfc3339(text: &str, local: Option<&'static str>) -> Value {
+    match parse(RFC3339, text.as_bytes()) {
+        Ok(time) => value(local.map_or(time.clone(), |name| time.shown_in(Zone::Fixed(0, name.into())))),
+        Err(_) => Value::text(text),
+    }
+}
+
 const STRING: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
 
 impl Moment {
@@ -304,7 +314,17 @@ impl Native for Moment {
     }
 
     fn data(&self) -> Option<Value> {
-        Some(Value::text(format(&self.0, b"2006-01-02T15:04:05.999999999Z07:00")))
+        Some(Value::text(format(&self.0, RFC3339)))
+    }
+
+    fn toml(&self) -> Option<String> {
+        let layout: &[u8] = match self.0.zone.abbreviation() {
+            "date-local" => b"2006-01-02",
+            "time-local" => b"15:04:05.999999999",
+            "datetime-local" => b"2006-01-02T15:04:05.999999999",
+            _ => RFC3339,
+        };
+        String::from_utf8(format(&self.0, layout)).ok()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -31,8 +31,8 @@ pub const FUNCS: &[FuncDef] = &[
     newer("durationSeconds", &[Param::Any], |_, a| float(a, SECOND), "A duration in seconds."),
     newer("durationMinutes", &[Param::Any], |_, a| float(a, MINUTE), "A duration in minutes."),
     newer("durationHours", &[Param::Any], |_, a| float(a, HOUR), "A duration in hours."),
-    newer("durationDays", &[Param::Any], |_, a| hours(a, 24.0), "A duration in days."),
-    newer("durationWeeks", &[Param::Any], |_, a| hours(a, 24.0 * 7.0), "A duration in weeks."),
+    newer("durationDays", &[Param::Any], |_, a| Ok(Value::float(days(a))), "A duration in days."),
+    newer("durationWeeks", &[Param::Any], |_, a| Ok(Value::float(days(a) / 7.0)), "A duration in weeks."),
     newer("durationMilliseconds", &[Param::Any], |_, a| int(a, 1_000_000), "A duration in milliseconds."),
     newer("durationMicroseconds", &[Param::Any], |_, a| int(a, 1000), "A duration in microseconds."),
     newer("durationNanoseconds", &[Param::Any], |_, a| int(a, 1), "A duration in nanoseconds."),
@@ -356,8 +356,8 @@ fn float(args: &[Value], unit: i64) -> Result<Value, FuncError> {
     Ok(Value::float(read(&first(args)).map_or(0.0, |nanos| units(nanos, unit))))
 }
 
-fn hours(args: &[Value], each: f64) -> Result<Value, FuncError> {
-    Ok(Value::float(read(&first(args)).map_or(0.0, |nanos| units(nanos, HOUR) / each)))
+fn days(args: &[Value]) -> f64 {
+    read(&first(args)).map_or(0.0, |nanos| units(nanos, HOUR) / 24.0)
 }
 
 fn int(args: &[Value], unit: i64) -> Result<Value, FuncError> {

@@ -230,7 +230,7 @@ fn from_yaml_array(call: &mut Call<'_>, args: &[Value]) -> Out {
 
 fn from_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
     let helm = call.helm;
-    read(call, args, |bytes| toml::parse(bytes, helm), error_map)
+    read(call, args, |bytes| toml::parse(bytes, helm, &super::dates::from_rfc3339), error_map)
 }
 
 fn from_json(call: &mut Call<'_>, args: &[Value]) -> Out {

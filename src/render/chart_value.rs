@@ -36,7 +36,6 @@ fn as_map(json: &JsonMap<String, Json>, fields: &'static [Field]) -> Map {
             (Ty::Texts | Ty::Anys, found) => {
                 Value::list(found.and_then(Json::as_array).into_iter().flatten().map(value_from_json).collect())
             }
-            (Ty::TextMap, None) => Value::typed_list(Vec::new(), ListType::Nil),
             (ty, found) => value(*ty, found),
         };
         (Text::from(*go), value)
@@ -58,6 +57,7 @@ fn value(ty: Ty, json: Option<&Json>) -> Value {
                 |item: &Json| native(Struct { name, fields, json: item.as_object().cloned().unwrap_or_default() });
             Value::list(items.iter().map(item).collect())
         }
+        (Ty::TextMap, None) => Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::NilStr))),
         (Ty::TextMap, json) => {
             let entries = json.and_then(Json::as_object).into_iter().flatten();
             let entries = entries.map(|(k, v)| (Text::from(k.as_str()), Value::text(v.as_str().unwrap_or_default())));

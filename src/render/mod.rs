@@ -210,7 +210,7 @@ fn execute(
                 (Text::from("Name"), Value::text(path.as_str())),
                 (Text::from("BasePath"), Value::text(source.base.as_str())),
             ]);
-            dot.insert("Template", Value::map(template));
+            dot.insert("Template", scope::values_map(template));
         }
         match run.render(path, &source.dot) {
             Ok(value) => {

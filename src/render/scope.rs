@@ -7,9 +7,8 @@ use std::rc::Rc;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::Chart;
 use crate::chart::files::FilesValue;
-
 use crate::value::origin::{Origin, OriginSet};
-use crate::value::{ListType, Method, Native, Origins, Repr, Text, Value};
+use crate::value::{ListType, Map, MapType, Method, Native, Origins, Repr, Text, Value};
 
 /// Version of Kubernetes as templates see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,6 +281,11 @@ pub fn files(chart: &Chart, helm: HelmVersion) -> Value {
     native(FilesValue::new(chart.files.clone(), helm))
 }
 
+/// A map of the type that the values, the dot and `.Template` have.
+pub fn values_map(entries: BTreeMap<Text, Value>) -> Value {
+    Value::new(Repr::Map(Map::new(entries, MapType::Values)))
+}
+
 /// The scope of one chart: the map that its templates get as dot.
 pub fn scope(
     chart: Value,
@@ -299,5 +303,5 @@ pub fn scope(
         (Text::from("Values"), values),
         (Text::from("Subcharts"), subcharts),
     ]);
-    Value::map(entries)
+    values_map(entries)
 }

@@ -72,9 +72,9 @@ fn len(call: &mut Call<'_>, args: &[Value]) -> Answer {
         Repr::List(list) => list.items.len(),
         Repr::Map(map) => map.len(),
         Repr::Nil => return error("len of nil pointer"),
-        Repr::Native(native) => match native.data() {
-            Some(data) if matches!(data.repr(), Repr::List(_) | Repr::Map(_)) => return len(call, &[data]),
-            _ => return error(format!("len of type {}", value.type_name(call.helm))),
+        Repr::Native(native) => match native.elements() {
+            Some(data) => return len(call, &[data]),
+            None => return error(format!("len of type {}", value.type_name(call.helm))),
         },
         _ => return error(format!("len of type {}", value.type_name(call.helm))),
     };
@@ -129,8 +129,8 @@ fn index(call: &mut Call<'_>, args: &[Value]) -> Answer {
                 let byte = text.bytes().get(i).copied().unwrap_or_default();
                 Value::new(Repr::Int(i64::from(byte), crate::value::IntType::Uint8))
             }
-            Repr::Native(native) => match native.data() {
-                Some(data) if matches!(data.repr(), Repr::List(_) | Repr::Map(_)) => index(call, &[data, key.clone()])?,
+            Repr::Native(native) => match native.elements() {
+                Some(data) => index(call, &[data, key.clone()])?,
                 _ => return error(format!("can't index item of type {}", item.type_name(call.helm))),
             },
             Repr::Nil => return error("index of nil pointer"),
@@ -314,10 +314,8 @@ fn equal(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
         }),
         _ => match (a.repr(), b.repr()) {
             (Repr::Nil, Repr::Nil) => Ok(true),
-            (Repr::Nil, other) | (other, Repr::Nil) => match other {
-                Repr::List(list) => Ok(list.ty.is_nil()),
-                _ => Ok(false),
-            },
+            (Repr::Nil, _) => Ok(b.is_typed_nil()),
+            (_, Repr::Nil) => Ok(a.is_typed_nil()),
             (Repr::Map(_), Repr::Map(_)) => {
                 error(format!("non-comparable type {}: {}", shown(call, a), a.type_name(call.helm)))
             }

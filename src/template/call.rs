@@ -265,7 +265,7 @@ impl Run<'_> {
             (Param::Str, Repr::Str(_)) | (Param::Bool, Repr::Bool(_)) | (Param::Float, Repr::Float(_)) => true,
             (Param::Map, Repr::Map(map)) => match map.ty() {
                 MapType::Any => true,
-                MapType::Str => false,
+                MapType::Str | MapType::NilStr => false,
                 // A named map type loses its name on the way into the function.
                 MapType::Values => {
                     let mut plain = Value::new(Repr::Map(map.plain()));

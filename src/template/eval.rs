@@ -389,11 +389,9 @@ impl<'a> Run<'a> {
                 }
                 Ok((0..count).map(|i| (Value::int(i), Value::int(i))).collect())
             }
-            Repr::Native(native) => match native.data() {
-                Some(data) if matches!(data.repr(), Repr::List(_) | Repr::Map(_)) => {
-                    self.elements(scope, branch, &data)
-                }
-                _ => self.cannot_range(scope, branch, value),
+            Repr::Native(native) => match native.elements() {
+                Some(data) => self.elements(scope, branch, &data),
+                None => self.cannot_range(scope, branch, value),
             },
             _ => self.cannot_range(scope, branch, value),
         }

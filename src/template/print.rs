@@ -147,7 +147,7 @@ fn sharp(value: &Value, helm: HelmVersion, depth: usize) -> String {
         Repr::Hole(hole) => crate::codec::goquote::quote(hole.label.as_bytes()),
         Repr::Int(value, ty) if ty.is_unsigned() => format!("{:#x}", *value as u64),
         Repr::Float(number) => float::g(*number),
-        Repr::List(list) if list.ty.is_nil() => format!("{}(nil)", value.type_name(helm)),
+        _ if value.is_typed_nil() => format!("{}(nil)", value.type_name(helm)),
         Repr::List(list) => {
             let items: Vec<String> = list.items.iter().map(|item| sharp(item, helm, depth + 1)).collect();
             format!("{}{{{}}}", value.type_name(helm), items.join(", "))

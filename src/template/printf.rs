@@ -2,7 +2,7 @@
 
 use crate::base::version::HelmVersion;
 use crate::codec::{float, goquote};
-use crate::value::{IntType, Origins, Repr, Text, TextBuilder, Value};
+use crate::value::{IntType, ListType, Origins, Repr, Text, TextBuilder, Value};
 
 use super::print::{go_plus_v, go_sharp_v, go_v, go_v_text};
 
@@ -179,11 +179,13 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
         return bad(verb, flags, arg, helm, depth);
     }
     match arg.repr() {
+        // Inside of lists and maps nothing is said of the verb.
+        Repr::Nil if depth > 0 => b"<nil>".to_vec(),
         Repr::Nil if verb == 'v' => pad(b"<nil>".to_vec(), flags, false),
         Repr::Nil => format!("%!{verb}(<nil>)").into_bytes(),
         _ if verb == 'v' && flags.sharp => pad(go_sharp_v(arg, helm).into_bytes(), flags, false),
         Repr::Bool(value) => match verb {
-            't' | 'v' => pad(value.to_string().into_bytes(), flags, false),
+            't' | 'v' => pad(value.to_string().into_bytes(), flags, flags.zero && !flags.minus),
             _ => bad(verb, flags, arg, helm, depth),
         },
         Repr::Int(value, ty) => integer(verb, flags, *value, *ty).unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
@@ -191,6 +193,10 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
         Repr::Str(text) => string(verb, flags, text.bytes()).unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
         Repr::Hole(hole) => {
             string(verb, flags, hole.label.as_bytes()).unwrap_or_else(|| bad(verb, flags, arg, helm, depth))
+        }
+        Repr::List(list) if list.ty == ListType::Byte && matches!(verb, 's' | 'q' | 'x' | 'X') => {
+            let bytes: Vec<u8> = list.items.iter().map(|item| item.as_int().unwrap_or(0) as u8).collect();
+            string(verb, flags, &bytes).unwrap_or_default()
         }
         Repr::List(list) => {
             let mut out = b"[".to_vec();
@@ -311,16 +317,7 @@ fn character(verb: char, flags: Flags, value: i64) -> Vec<u8> {
             let shown = if flags.sharp { format!(" '{c}'") } else { String::new() };
             format!("U+{:04X}{shown}", value)
         }
-        _ => {
-            let quoted = goquote::quote(c.to_string().as_bytes());
-            let inner = quoted.trim_start_matches('"');
-            let inner = inner.strip_suffix('"').unwrap_or(inner);
-            match c {
-                '\'' => "'\\''".to_owned(),
-                '"' => "'\"'".to_owned(),
-                _ => format!("'{inner}'"),
-            }
-        }
+        _ => goquote::quote_char(c),
     };
     pad(text.into_bytes(), flags, false)
 }
@@ -370,6 +367,8 @@ fn floating(verb: char, flags: Flags, value: f64) -> Option<Vec<u8>> {
         'v' | 'g' | 'G' => general(value, flags.precision.unwrap_or(6), flags.sharp),
         'f' | 'F' => format!("{:.*}", flags.precision.unwrap_or(6).min(1000), value),
         'e' | 'E' => scientific(value, flags.precision.unwrap_or(6)),
+        'b' => binary(value),
+        'x' | 'X' => hexadecimal(value, flags.precision),
         _ => return None,
     };
     if value.is_nan() {
@@ -377,7 +376,7 @@ fn floating(verb: char, flags: Flags, value: f64) -> Option<Vec<u8>> {
     } else if value.is_infinite() {
         text = if value > 0.0 { "+Inf".into() } else { "-Inf".into() };
     }
-    if matches!(verb, 'E' | 'G') {
+    if matches!(verb, 'E' | 'G' | 'X') {
         text = text.to_uppercase();
     }
     if !text.starts_with(['+', '-']) {
@@ -401,6 +400,53 @@ fn scientific(value: f64, precision: usize) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
+}
+
+/// Mantissa and exponent of the base 2, so that the value is their product but for the sign.
+fn parts(value: f64) -> (u64, i64) {
+    let bits = value.to_bits();
+    let (mantissa, exponent) = (bits & ((1 << 52) - 1), ((bits >> 52) & 0x7ff) as i64);
+    if exponent == 0 { (mantissa, -1074) } else { (mantissa | 1 << 52, exponent - 1075) }
+}
+
+fn minus(value: f64) -> &'static str {
+    if value.is_sign_negative() { "-" } else { "" }
+}
+
+/// `mantissap±exponent`
+fn binary(value: f64) -> String {
+    let (mantissa, exponent) = parts(value);
+    format!("{}{mantissa}p{exponent:+}", minus(value))
+}
+
+/// `0x1.hhhp±NN`
+fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+    let (mut mantissa, mut exponent) = parts(value);
+    if mantissa == 0 {
+        exponent = 0;
+    } else {
+        // One digit in front of the point, 15 behind it.
+        let shift = mantissa.leading_zeros() - 3;
+        mantissa <<= shift;
+        exponent += 60 - i64::from(shift);
+    }
+    if let Some(digits) = precision.filter(|digits| *digits < 15) {
+        let (cut, half) = (60 - 4 * digits as u32, 1u64 << (59 - 4 * digits as u32));
+        let (kept, rest) = (mantissa >> cut, mantissa & ((1 << cut) - 1));
+        mantissa = (kept + u64::from(rest > half || (rest == half && kept % 2 == 1))) << cut;
+        if mantissa >> 61 > 0 {
+            mantissa >>= 1;
+            exponent += 1;
+        }
+    }
+    let all = format!("{:015x}", mantissa & ((1 << 60) - 1));
+    let fraction = match precision {
+        Some(digits) => format!("{all:0<digits$}").chars().take(digits).collect(),
+        None => all.trim_end_matches('0').to_owned(),
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}0x{}{point}{fraction}p{sign}{:02}", minus(value), mantissa >> 60, exponent.unsigned_abs())
 }
 
 fn general(value: f64, precision: usize, keep_zeros: bool) -> String {
@@ -478,6 +524,12 @@ mod tests {
                 "true false [1 a]",
             ),
             ("%z", &[Value::int(1)], "%!z(int=1)"),
+            ("%5s %s", &[Value::NIL, Value::list(vec![Value::NIL])], "%!s(<nil>) [<nil>]"),
+            (
+                "%x %X %.1x %x %b",
+                &[Value::float(1.5), Value::float(-0.1), Value::float(1.97), Value::float(0.0), Value::float(1.0)],
+                "0x1.8p+00 -0X1.999999999999AP-04 0x1.0p+01 0x0p+00 4503599627370496p-52",
+            ),
             (
                 "%6.2f|%-8s|%08.3f",
                 &[Value::float(3.25125), Value::text("ab"), Value::float(-3.25125)],

@@ -104,6 +104,8 @@ pub enum MapType {
     Values,
     /// `map[string]string`
     Str,
+    /// A nil `map[string]string`: no keys, and JSON's null.
+    NilStr,
 }
 
 /// A method: its name, and the Go type names of its parameters.
@@ -136,14 +138,23 @@ pub trait Native {
     }
     /// What `%v` prints (`plus` and `sharp` are the flags).
     fn print(&self, plus: bool, sharp: bool) -> String;
-    /// The plain data that marshalling, `range`, `index` and `len` see, if it is a container or marshals as one.
+    /// The plain data that it marshals as, if it does.
     fn data(&self) -> Option<Value>;
+    /// The list or map that `range`, `index` and `len` see; structs have none, whatever they marshal as.
+    fn elements(&self) -> Option<Value> {
+        let data = self.data().filter(|_| !matches!(self.kind(), "struct" | "ptr"))?;
+        matches!(data.repr(), Repr::List(_) | Repr::Map(_)).then_some(data)
+    }
     /// Names and values in the order in which JSON writes them, if it is not that of the names.
     fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
         None
     }
     /// What an action writes, if it is not what `%v` prints (a method on the pointer, which printing finds there only).
     fn written(&self) -> Option<String> {
+        None
+    }
+    /// What TOML writes without quotes, if it has a form of its own there.
+    fn toml(&self) -> Option<String> {
         None
     }
     /// Truth as templates see it.
@@ -305,6 +316,15 @@ impl Value {
         }
     }
 
+    /// Whether it is a list or map that is nil in Go: it has a type and nothing in it.
+    pub fn is_typed_nil(&self) -> bool {
+        match &self.repr {
+            Repr::List(list) => list.ty.is_nil(),
+            Repr::Map(map) => map.ty() == MapType::NilStr,
+            _ => false,
+        }
+    }
+
     /// Go's type name, as `typeOf` and `%T` print it; nil is `<nil>`.
     pub fn type_name(&self, helm: HelmVersion) -> String {
         use crate::base::version::Quirk;
@@ -321,7 +341,7 @@ impl Value {
             .into(),
             Repr::Map(map) => match map.ty() {
                 MapType::Any => "map[string]interface {}",
-                MapType::Str => "map[string]string",
+                MapType::Str | MapType::NilStr => "map[string]string",
                 MapType::Values if helm.has(Quirk::CommonTypeNames) => "common.Values",
                 MapType::Values => "chartutil.Values",
             }

@@ -54,7 +54,7 @@ fn render() {
     let mut chart = Vec::new();
     support::all_files(&root, "", &mut chart);
     let args = |untracked| RenderArgs {
-        chart: chart.clone(),
+        chart: Some(chart.clone()),
         name: "x".into(),
         namespace: "default".into(),
         set: vec!["users={a,b,c}".into()],

@@ -23,7 +23,7 @@ pub struct Outcome {
 /// Our render.
 pub fn ours(chart: &Files, helm: HelmVersion, untracked: bool) -> Outcome {
     let args = RenderArgs {
-        chart: chart.clone(),
+        chart: Some(chart.clone()),
         name: "rel".into(),
         namespace: "default".into(),
         kube_version: Some(KUBE_VERSION.into()),

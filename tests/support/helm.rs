@@ -1,11 +1,14 @@
 //! What a real Helm was told and what it printed.
 
-use std::collections::BTreeMap;
-
-use helm_render_predictor::api::RenderArgs;
+use helm_render_predictor::api::{RenderArgs, set_file_paths};
 
 /// The cluster's version where a case names none.
 pub const DEFAULT_KUBE_VERSION: &str = "v1.33.1";
+
+/// What the server of the recordings serves in its core group: no sub-resources but `scale` and `status`.
+pub fn core_group() -> (String, Vec<u8>) {
+    ("core.json".to_owned(), include_bytes!("../../fixtures/micro/core.json").to_vec())
+}
 
 /// A snapshot document that says which version the cluster has.
 pub fn profile(kube_version: &str) -> (String, Vec<u8>) {
@@ -17,6 +20,7 @@ pub fn profile(kube_version: &str) -> (String, Vec<u8>) {
 /// Takes flags of `helm template`; `read` gives the content of a file that a flag names.
 pub fn flags(args: &mut RenderArgs, flags: impl IntoIterator<Item = String>, read: impl Fn(&str) -> Option<Vec<u8>>) {
     let mut flags = flags.into_iter();
+    let content = |path: &str| read(path).ok_or_else(|| format!("open {path}: no such file or directory"));
     while let Some(flag) = flags.next() {
         let mut next = || flags.next().unwrap_or_else(|| panic!("{flag} without a value"));
         match flag.as_str() {
@@ -25,7 +29,7 @@ pub fn flags(args: &mut RenderArgs, flags: impl IntoIterator<Item = String>, rea
             "--kube-version" => args.kube_version = Some(next()),
             "-f" => {
                 let name = next();
-                let content = read(&name).unwrap_or_else(|| panic!("no file {name}"));
+                let content = content(&name);
                 args.values.push((name, content));
             }
             "-s" | "--show-only" => args.show_only.push(next()),
@@ -36,9 +40,8 @@ pub fn flags(args: &mut RenderArgs, flags: impl IntoIterator<Item = String>, rea
             "--set-literal" => args.set_literal.push(next()),
             "--set-file" => {
                 let text = next();
-                let path = text.split_once('=').map(|(_, path)| path.to_owned()).unwrap_or_default();
-                let content = read(&path);
-                args.set_file.push((text, content.map(|c| (path, c)).into_iter().collect::<BTreeMap<_, _>>()));
+                let files = set_file_paths(&text).into_iter().map(|path| (path.clone(), content(&path)));
+                args.set_file.push((text, files.collect()));
             }
             "--is-upgrade" => args.is_upgrade = true,
             "--include-crds" => args.include_crds = true,
@@ -53,6 +56,10 @@ pub fn flags(args: &mut RenderArgs, flags: impl IntoIterator<Item = String>, rea
 
 /// The error that Helm reports, without warnings, log lines and advice.
 pub fn core(stderr: &str) -> String {
+    // Recorded runs of a Helm that crashed hold its stack too.
+    if let Some(panic) = stderr.lines().find(|line| line.starts_with("panic: ")) {
+        return panic.trim().to_owned();
+    }
     let start = match stderr.rfind("\nError: ") {
         Some(at) => at + "\nError: ".len(),
         None if stderr.starts_with("Error: ") => "Error: ".len(),

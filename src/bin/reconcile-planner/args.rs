@@ -98,22 +98,22 @@ pub struct RenderArgs {
     #[arg(required = true, num_args = 1..=2, value_name = "[NAME] CHART")]
     pub chart: Vec<String>,
     /// Values file; later ones win.
-    #[arg(short = 'f', long = "values", value_name = "FILE")]
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
     pub values: Vec<String>,
     /// Set values: key1=val1,key2=val2.
-    #[arg(long = "set", value_name = "KEY=VAL")]
+    #[arg(long = "set", allow_hyphen_values = true, value_name = "KEY=VAL")]
     pub set: Vec<String>,
     /// Set STRING values.
-    #[arg(long = "set-string", value_name = "KEY=VAL")]
+    #[arg(long = "set-string", allow_hyphen_values = true, value_name = "KEY=VAL")]
     pub set_string: Vec<String>,
     /// Set values from JSON.
-    #[arg(long = "set-json", value_name = "KEY=JSON")]
+    #[arg(long = "set-json", allow_hyphen_values = true, value_name = "KEY=JSON")]
     pub set_json: Vec<String>,
     /// Set values from files.
-    #[arg(long = "set-file", value_name = "KEY=PATH")]
+    #[arg(long = "set-file", allow_hyphen_values = true, value_name = "KEY=PATH")]
     pub set_file: Vec<String>,
     /// Set a literal STRING value.
-    #[arg(long = "set-literal", value_name = "KEY=VAL")]
+    #[arg(long = "set-literal", allow_hyphen_values = true, value_name = "KEY=VAL")]
     pub set_literal: Vec<String>,
     /// Namespace of the release.
     #[arg(short, long, default_value = "default")]

@@ -23,11 +23,7 @@ pub fn snapshot(inputs: &[String]) -> Result<Vec<File>, ReadError> {
     let mut files = Vec::new();
     for input in inputs {
         if input == "-" {
-            let mut bytes = Vec::new();
-            io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .map_err(|error| ReadError { path: "standard input".into(), error })?;
+            let bytes = standard_input().map_err(|error| ReadError { path: "standard input".into(), error })?;
             files.push(("-".to_owned(), bytes));
         } else {
             collect(Path::new(input), input, &|name| has_ending(name, &["yaml", "yml", "json"]), &mut files)?;
@@ -45,9 +41,26 @@ pub fn charts(inputs: &[String]) -> Result<Vec<File>, ReadError> {
     Ok(files)
 }
 
-/// One file.
-pub fn one(path: &str) -> Result<Vec<u8>, ReadError> {
-    fs::read(path).map_err(|error| ReadError { path: path.to_owned(), error })
+/// One file, or standard input for `-`; an error is told as Go tells it.
+pub fn one(path: &str) -> Result<Vec<u8>, String> {
+    if path.trim() == "-" {
+        return standard_input().map_err(|error| format!("read /dev/stdin: {error}"));
+    }
+    if path.starts_with("http://") || path.starts_with("https://") {
+        return Err(format!("{path} is not fetched: download it, and give the file"));
+    }
+    fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("open {path}: no such file or directory"),
+        io::ErrorKind::PermissionDenied => format!("open {path}: permission denied"),
+        io::ErrorKind::IsADirectory => format!("read {path}: is a directory"),
+        _ => format!("open {path}: {error}"),
+    })
+}
+
+fn standard_input() -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// One chart: the files of its folder under paths relative to it, or an archive under its own name.

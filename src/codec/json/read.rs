@@ -22,6 +22,19 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
     }
 }
 
+/// Reads the value that the text starts with, and how many bytes it takes.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_prefix(bytes: &[u8]) -> Result<(Value, usize), String> {
+    let mut reader = Reader { bytes, at: 0, depth: 0, range_error: None };
+    let value = reader.value("looking for beginning of value")?;
+    match reader.range_error {
+        Some(error) => Err(error),
+        None => Ok((value, reader.at)),
+    }
+}
+
 /// Reads an object, as `fromJson` does; null is the empty map.
 pub fn parse_map(bytes: &[u8]) -> Result<Value, String> {
     let value = parse(bytes)?;

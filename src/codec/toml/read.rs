@@ -8,14 +8,18 @@ use crate::codec::goquote::quote;
 use crate::codec::json::utf8_width;
 use crate::value::{MAX_DEPTH, Map, Repr, Text, Value};
 
-/// Reads a document as `fromToml` does: integers are `int64`, times become their RFC 3339 text.
+/// Makes the value of a time, from its RFC 3339 text and the name of the zone of one that names none.
+pub type Moment<'a> = &'a dyn Fn(&str, Option<&'static str>) -> Value;
+
+/// Reads a document as `fromToml` does: integers are `int64`; times are what `moment` makes of them.
 ///
 /// # Errors
 /// The library's text, e.g. `toml: line 1 (last key "a"): …` (H-29).
-pub fn parse(bytes: &[u8], helm: HelmVersion) -> Result<Value, String> {
+pub fn parse(bytes: &[u8], helm: HelmVersion, moment: Moment<'_>) -> Result<Value, String> {
     let root = Value::map(BTreeMap::new());
     let mut reader = Reader {
         bytes,
+        moment,
         at: 0,
         end_line: u32::from(!helm.has(Quirk::TomlExponents)),
         last_key: String::new(),
@@ -41,6 +45,7 @@ fn invalid_utf8(bytes: &[u8]) -> Option<(usize, u8)> {
 
 struct Reader<'a> {
     bytes: &'a [u8],
+    moment: Moment<'a>,
     at: usize,
     /// How many lines too low an error at the end of the text is (1 before H-29).
     end_line: u32,
@@ -505,7 +510,7 @@ impl Reader<'_> {
                 return Err(self.error(&format!("expected value but found '{shown}' instead")));
             }
             _ if word.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-') => match time(&word) {
-                Some(text) => Value::text(text),
+                Some((text, local)) => (self.moment)(&text, local),
                 None => self.number(&word)?,
             },
             _ => return Err(self.error(&format!("expected value but found {} instead", quote(word.as_bytes())))),
@@ -567,8 +572,9 @@ fn dotted(path: &[Text]) -> String {
     path.iter().map(|key| key.lossy().into_owned()).collect::<Vec<_>>().join(".")
 }
 
-/// A date or time as RFC 3339 text; local times count as UTC, times alone as in the year 0.
-fn time(word: &str) -> Option<String> {
+/// A date or time as RFC 3339 text, and the name of the zone of one that names none: it counts as UTC, a time alone as in
+/// the year 0.
+fn time(word: &str) -> Option<(String, Option<&'static str>)> {
     let clock = |text: &str| -> Option<String> {
         let (hms, rest) = (text.get(..8)?, text.get(8..)?);
         let shape = hms.bytes().enumerate().all(|(i, b)| if i % 3 == 2 { b == b':' } else { b.is_ascii_digit() });
@@ -582,12 +588,12 @@ fn time(word: &str) -> Option<String> {
         Some(if fraction.is_empty() { hms.to_owned() } else { format!("{hms}.{fraction}") })
     };
     if word.as_bytes().get(2) == Some(&b':') {
-        return clock(word).map(|c| format!("0000-01-01T{c}Z"));
+        return clock(word).map(|c| (format!("0000-01-01T{c}Z"), Some("time-local")));
     }
     let date = word.get(..10)?;
     crate::codec::yaml::scalar::timestamp(date)?;
     let Some(rest) = word.get(11..) else {
-        return (word.len() == 10).then(|| format!("{date}T00:00:00Z"));
+        return (word.len() == 10).then(|| (format!("{date}T00:00:00Z"), Some("date-local")));
     };
     let zone_at = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
     let zone = match &rest[zone_at..] {
@@ -595,7 +601,8 @@ fn time(word: &str) -> Option<String> {
         zone if zone.len() == 6 => zone,
         _ => return None,
     };
-    clock(&rest[..zone_at]).map(|c| format!("{date}T{c}{zone}"))
+    let local = (zone_at == rest.len()).then_some("datetime-local");
+    clock(&rest[..zone_at]).map(|c| (format!("{date}T{c}{zone}"), local))
 }
 
 #[cfg(test)]
@@ -605,7 +612,7 @@ mod tests {
     use crate::value::Origins;
 
     fn read(text: &str, helm: HelmVersion) -> String {
-        match parse(text.as_bytes(), helm) {
+        match parse(text.as_bytes(), helm, &|text, _| Value::text(text)) {
             Ok(value) => json::emit(&value, &Origins::new(false)).map_or_else(|e| e, |t| t.lossy().into_owned()),
             Err(error) => error,
         }

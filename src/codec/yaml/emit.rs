@@ -147,7 +147,7 @@ impl Builder<'_, '_> {
                 let own = self.sink.origins().union(context, value.deep_origins(self.sink.origins()));
                 Item::Str(Text::from(data_encoding::BASE64.encode(&bytes)), own)
             }
-            Repr::List(list) if list.ty.is_nil() && !self.pretty => {
+            _ if value.is_typed_nil() && !self.pretty => {
                 Item::Word("null".into(), self.sink.origins().union(context, value.origins))
             }
             Repr::List(list) => {

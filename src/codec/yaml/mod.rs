@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub use emit::{digest_text, emit, emit_json, emit_pretty};
 pub use event::YamlError;
 pub use node::{Document, Kind, Node, Pos, Span, Step, Style, parse_all, parse_first};
-pub use resolve::{key_text, to_json, to_value};
+pub use resolve::{key_text, to_json, to_json_printed, to_value};
 pub use resolve3::to_json_v3;
 
 use crate::codec::json;

@@ -39,7 +39,17 @@ pub fn to_value(node: Node<'_>) -> Result<Value, String> {
 /// # Errors
 /// As [`to_value`].
 pub fn to_json(node: Node<'_>) -> Result<Json, String> {
-    json(decode(node)?)
+    json(decode(node)?, false)
+}
+
+/// The JSON that a program printed as this YAML: as [`to_json`], but only `true` and `false` are truth words, and a number
+/// with a fraction keeps it, be it zero.
+///
+/// # Errors
+/// As [`to_value`].
+pub fn to_json_printed(node: Node<'_>) -> Result<Json, String> {
+    let mut decoder = Decoder { printed: true, ..Decoder::default() };
+    json(decoder.decode(node).map_err(|text| format!("yaml: {text}"))?, true)
 }
 
 /// The text that a key node becomes (F-44b).
@@ -53,8 +63,7 @@ pub fn key_text(node: Node<'_>) -> Result<String, String> {
 
 /// Decodes one tree: aliases expanded, merges done, scalars resolved.
 pub(super) fn decode(node: Node<'_>) -> Result<Tree, String> {
-    let mut decoder = Decoder { aliases: AliasCount::default(), depth: 0 };
-    decoder.decode(node).map_err(|text| format!("yaml: {text}"))
+    Decoder::default().decode(node).map_err(|text| format!("yaml: {text}"))
 }
 
 /// Go's protection against documents that grow by aliases.
@@ -98,8 +107,11 @@ impl AliasCount {
     }
 }
 
+#[derive(Default)]
 struct Decoder {
     aliases: AliasCount,
+    /// Truth words are `true` and `false` only.
+    printed: bool,
     /// Nesting of what is being built, aliases expanded.
     depth: usize,
 }
@@ -120,7 +132,10 @@ impl Decoder {
     fn decode_kind(&mut self, node: Node<'_>) -> Result<Tree, String> {
         match node.kind() {
             Kind::Alias => self.through(node, Self::decode),
-            Kind::Scalar(text, style) => scalar(text, style, node.tag()),
+            Kind::Scalar(text, style) => match scalar(text, style, node.tag())? {
+                Tree::Bool(_) if self.printed && !scalar::is_truth_word(text) => Ok(Tree::Str(text.into())),
+                tree => Ok(tree),
+            },
             Kind::Seq => {
                 let mut items = Vec::with_capacity(node.items().len());
                 for item in node.items() {
@@ -313,20 +328,21 @@ fn value(tree: Tree) -> Result<Value, String> {
     })
 }
 
-fn json(tree: Tree) -> Result<Json, String> {
+fn json(tree: Tree, printed: bool) -> Result<Json, String> {
     Ok(match tree {
         Tree::Null => Json::Null,
         Tree::Bool(b) => Json::Bool(b),
         Tree::Int(int) => Json::from(int),
         Tree::Uint(uint) => Json::from(uint as f64),
+        Tree::Float(number) if printed => Json::from(finite(number)?),
         Tree::Float(number) => json_float(finite(number)?),
         Tree::Str(bytes) => Json::String(lossy(bytes)),
-        Tree::Seq(items) => Json::Array(items.into_iter().map(json).collect::<Result<_, _>>()?),
+        Tree::Seq(items) => Json::Array(items.into_iter().map(|item| json(item, printed)).collect::<Result<_, _>>()?),
         Tree::Map(pairs) => {
             let mut entries = serde_json::Map::new();
             for (k, v) in pairs {
                 let text = key(&k, &v)?;
-                entries.insert(lossy(text), json(v)?);
+                entries.insert(lossy(text), json(v, printed)?);
             }
             Json::Object(entries)
         }

@@ -253,7 +253,7 @@ fn string(text: &str) -> Result<Json, String> {
 /// The truth words of YAML 1.1 other than true and false are strings to this generation (F-350).
 fn modern(found: Scalar, text: &str) -> Scalar {
     match found {
-        Scalar::Bool(_) if !matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") => Scalar::Str,
+        Scalar::Bool(_) if !scalar::is_truth_word(text) => Scalar::Str,
         other => other,
     }
 }

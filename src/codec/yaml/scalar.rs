@@ -33,6 +33,11 @@ impl Scalar {
     }
 }
 
+/// Whether later versions of YAML read the word as a truth value too.
+pub fn is_truth_word(text: &str) -> bool {
+    matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
+}
+
 /// Resolves an untagged plain scalar.
 pub fn resolve(text: &str) -> Scalar {
     resolve_with(text, true)

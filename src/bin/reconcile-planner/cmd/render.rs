@@ -1,10 +1,9 @@
 //! `render`: what `helm template --dry-run=server` prints.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
+use std::path::Path;
 
-use helm_render_predictor::api::{RenderArgs as Request, template};
+use helm_render_predictor::api::{RenderArgs as Request, set_file_paths, template};
 use helm_render_predictor::base::version::HelmVersion;
 
 use crate::args::RenderArgs;
@@ -45,17 +44,18 @@ fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
         [chart] => ("release-name", chart),
         _ => unreachable!("clap asks for one or two"),
     };
-    let read = |path: &String| files::one(path).map(|bytes| (path.clone(), bytes));
-    let set_file = args.set_file.iter().map(|text| {
-        let paths = text.split(',').filter_map(|part| part.split_once('=')).map(|(_, path)| path);
-        let contents = paths.filter_map(|path| fs::read(path).ok().map(|bytes| (path.to_owned(), bytes)));
-        (text.clone(), contents.collect::<BTreeMap<_, _>>())
-    });
+    let read = |path: String| {
+        let content = files::one(&path);
+        (path, content)
+    };
+    let set_file =
+        args.set_file.iter().map(|text| (text.clone(), set_file_paths(text).into_iter().map(read).collect()));
     Ok(Request {
-        chart: files::chart(chart)?,
+        chart: if Path::new(chart).exists() { Some(files::chart(chart)?) } else { None },
+        chart_path: chart.clone(),
         name: name.to_owned(),
         namespace: args.namespace.clone(),
-        values: args.values.iter().map(read).collect::<Result<_, _>>()?,
+        values: args.values.iter().cloned().map(read).collect(),
         set: args.set.clone(),
         set_string: args.set_string.clone(),
         set_json: args.set_json.clone(),
