@@ -16,7 +16,7 @@ use crate::plan::run::Choices;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
-use crate::render::{Request, capabilities, render};
+use crate::render::{Request, Schemas, capabilities, render};
 use crate::report::Report;
 use crate::report::contract::{Difference, ReleaseRef};
 use crate::template::eval::Options as TemplateOptions;
@@ -179,6 +179,7 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         helm,
         options: TemplateOptions::default(),
         parsed: &Parsed::default(),
+        schemas: if args.skip_schema_validation { Schemas::Skipped } else { Schemas::Checked },
     };
     let rendered = render(request, world, &origins);
     let wanted = Wanted {

@@ -7,6 +7,7 @@ pub mod files;
 pub mod ignore;
 pub mod load;
 pub mod metadata;
+pub mod schema;
 pub mod set;
 pub mod values;
 

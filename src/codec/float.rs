@@ -74,7 +74,8 @@ fn special(value: f64) -> Option<&'static str> {
     }
 }
 
-fn general(exponential: &str, limit: i32) -> String {
+/// A number given as `d.ddde±x`: plain from 1e-4 up to below 10^`limit`, else with an exponent.
+pub fn general(exponential: &str, limit: i32) -> String {
     let (negative, digits, exponent) = digits(exponential);
     let mut out = String::with_capacity(24);
     if negative {

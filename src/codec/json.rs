@@ -9,7 +9,7 @@ use super::float;
 use super::marks::{MarkAt, Sink};
 use crate::value::{IntType, ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
-mod read;
+pub mod read;
 pub(crate) use read::cannot_unmarshal;
 pub use read::{parse, parse_array, parse_map, parse_prefix};
 

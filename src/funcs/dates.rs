@@ -5,7 +5,7 @@
 
 pub mod civil;
 mod layout;
-mod parse;
+pub(crate) mod parse;
 
 use std::any::Any;
 use std::rc::Rc;

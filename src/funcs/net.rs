@@ -1,6 +1,7 @@
 //! URLs as Go's `net/url` takes them apart and puts them together.
 
-mod url;
+pub(crate) mod address;
+pub(crate) mod url;
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, Temp
 use crate::flux::settings::Settings;
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, KubeVersion, Release};
-use crate::render::{Request, render, user_values};
+use crate::render::{Request, Schemas, render, user_values};
 use crate::template::eval::Options;
 use crate::template::gate::{Gate, LookupUse, Place};
 use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
@@ -199,6 +199,7 @@ impl Renderer {
             helm: self.helm(),
             options: Options { force_open },
             parsed: &self.parsed,
+            schemas: schemas(subject, mode),
         };
         let rendered = render(request, &world, &origins);
         let mut out = Rendered::failed(origins, String::new());
@@ -251,6 +252,16 @@ impl Renderer {
             .map(|gate| gate.place.clone())
             .collect()
     }
+}
+
+/// Values that do not fit fail a release whatever the cluster holds, so the first render tells; the HelmRelease may say
+/// that schemas do not count.
+fn schemas(subject: &Subject, mode: &Mode) -> Schemas {
+    let action = if subject.stored.is_empty() { "install" } else { "upgrade" };
+    let spec =
+        subject.helm_release.as_ref().and_then(|hr| hr.pointer(&format!("/spec/{action}/disableSchemaValidation")));
+    let disabled = spec.and_then(Json::as_bool) == Some(true);
+    if disabled || !matches!(mode, Mode::Now) { Schemas::Skipped } else { Schemas::WhereKnown }
 }
 
 /// Whether the branch that a gate did not take asks the cluster, by its source.

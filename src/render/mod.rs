@@ -14,6 +14,7 @@ use std::rc::Rc;
 use crate::base::budget::Budget;
 use crate::base::version::HelmVersion;
 use crate::chart::deps::{in_range, process};
+use crate::chart::schema::{self, Refusal};
 use crate::chart::values::{Merging, coalesce};
 use crate::chart::{Chart, values};
 use crate::funcs;
@@ -42,6 +43,19 @@ pub struct Request<'a> {
     pub options: Options,
     /// Templates parsed for earlier renders.
     pub parsed: &'a Parsed,
+    /// Whether `values.schema.json` counts.
+    pub schemas: Schemas,
+}
+
+/// What to do about the schemas of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schemas {
+    /// Nothing, as with `--skip-schema-validation`.
+    Skipped,
+    /// Check them.
+    Checked,
+    /// Check them, and let pass what cannot be told here (a schema that Helm would fetch).
+    WhereKnown,
 }
 
 /// The text of one template file.
@@ -79,6 +93,16 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
     let merging = Merging { helm, origins };
     let mut chart = request.chart.clone();
     process(&mut chart, &request.values, merging)?;
+    let merged = coalesce(&chart, &request.values, false, merging)?;
+    match request.schemas {
+        Schemas::Skipped => {}
+        Schemas::Checked => schema::validate(&chart, &merged, helm).map_err(Refusal::text)?,
+        Schemas::WhereKnown => {
+            if let Err(Refusal::Invalid(error)) = schema::validate(&chart, &merged, helm) {
+                return Err(error);
+            }
+        }
+    }
     let constraint = chart.text("kubeVersion");
     let compared = request.capabilities.kube.compared();
     if !constraint.is_empty() && !in_range(constraint, compared, helm) {
@@ -86,7 +110,6 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
             "chart requires kubeVersion: {constraint} which is incompatible with Kubernetes {compared}"
         ));
     }
-    let merged = coalesce(&chart, &request.values, false, merging)?;
     let top = Values {
         release: scope::release(&request.release, origins),
         capabilities: scope::capabilities(&request.capabilities, helm, origins),
@@ -271,6 +294,7 @@ mod tests {
             helm: "4.1".parse().unwrap(),
             options: Options::default(),
             parsed: &Parsed::default(),
+            schemas: Schemas::Checked,
         };
         let rendered = render(request, &Offline, &origins);
         assert_eq!(rendered.error, None);

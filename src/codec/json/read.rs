@@ -1,16 +1,71 @@
 //! Go's JSON decoder, with its error texts.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use crate::codec::json::{go_lossy, utf8_width};
 use crate::value::{MAX_DEPTH, Repr, Text, Value};
+
+/// What JSON is read into.
+pub trait Tree: Sized {
+    /// `null`
+    fn null() -> Self;
+    /// `true` or `false`
+    fn bool(value: bool) -> Self;
+    /// A number as it is written, and as a double (infinite if it does not fit).
+    fn number(text: &str, double: f64) -> Self;
+    /// A string.
+    fn text(text: Text) -> Self;
+    /// An array.
+    fn list(items: Vec<Self>) -> Self;
+    /// An object; of equal keys the last one counts.
+    fn map(entries: BTreeMap<Text, Self>) -> Self;
+}
+
+impl Tree for Value {
+    fn null() -> Self {
+        Value::NIL
+    }
+    fn bool(value: bool) -> Self {
+        Value::bool(value)
+    }
+    fn number(_: &str, double: f64) -> Self {
+        Value::float(double)
+    }
+    fn text(text: Text) -> Self {
+        Value::text(text)
+    }
+    fn list(items: Vec<Self>) -> Self {
+        Value::list(items)
+    }
+    fn map(entries: BTreeMap<Text, Self>) -> Self {
+        Value::map(entries)
+    }
+}
+
+/// Reads the first value of a stream and returns what follows it. Numbers may be as large as they like.
+///
+/// # Errors
+/// Go's text; `EOF` if there is only white space, `unexpected EOF` if the value does not end.
+pub fn decode<T: Tree>(bytes: &[u8]) -> Result<(T, &[u8]), String> {
+    let mut reader = Reader::new(bytes);
+    reader.space();
+    if reader.peek().is_none() {
+        return Err("EOF".into());
+    }
+    match reader.value("looking for beginning of value") {
+        Ok(value) => Ok((value, &bytes[reader.at..])),
+        Err(_) if reader.at >= bytes.len() => Err("unexpected EOF".into()),
+        Err(error) => Err(error),
+    }
+}
 
 /// Reads one JSON value; every number is a `float64`.
 ///
 /// # Errors
 /// Go's text, e.g. `invalid character 'x' looking for beginning of value`.
 pub fn parse(bytes: &[u8]) -> Result<Value, String> {
-    let mut reader = Reader { bytes, at: 0, depth: 0, range_error: None };
+    let mut reader = Reader::new(bytes);
     let value = reader.value("looking for beginning of value")?;
     reader.space();
     if let Some(byte) = reader.peek() {
@@ -27,7 +82,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, String> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_prefix(bytes: &[u8]) -> Result<(Value, usize), String> {
-    let mut reader = Reader { bytes, at: 0, depth: 0, range_error: None };
+    let mut reader = Reader::new(bytes);
     let value = reader.value("looking for beginning of value")?;
     match reader.range_error {
         Some(error) => Err(error),
@@ -69,7 +124,8 @@ pub(crate) fn cannot_unmarshal(value: &Value, go_type: &str) -> String {
 
 const END: &str = "unexpected end of JSON input";
 
-struct Reader<'a> {
+struct Reader<'a, T> {
+    tree: PhantomData<T>,
     bytes: &'a [u8],
     at: usize,
     depth: usize,
@@ -77,7 +133,11 @@ struct Reader<'a> {
     range_error: Option<String>,
 }
 
-impl Reader<'_> {
+impl<'a, T: Tree> Reader<'a, T> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Reader { tree: PhantomData, bytes, at: 0, depth: 0, range_error: None }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -93,21 +153,21 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, place: &str) -> Result<Value, String> {
+    fn value(&mut self, place: &str) -> Result<T, String> {
         self.space();
         match self.peek().ok_or(END)? {
             b'{' => self.nested(Self::object),
             b'[' => self.nested(Self::array),
-            b'"' => self.string().map(Value::text),
+            b'"' => self.string().map(T::text),
             b'-' | b'0'..=b'9' => self.number(),
-            b't' => self.literal("true").map(|()| Value::bool(true)),
-            b'f' => self.literal("false").map(|()| Value::bool(false)),
-            b'n' => self.literal("null").map(|()| Value::NIL),
+            b't' => self.literal("true").map(|()| T::bool(true)),
+            b'f' => self.literal("false").map(|()| T::bool(false)),
+            b'n' => self.literal("null").map(|()| T::null()),
             other => Err(invalid(other, place)),
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+    fn nested(&mut self, read: fn(&mut Self) -> Result<T, String>) -> Result<T, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err("exceeded max depth".into());
@@ -118,12 +178,12 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn object(&mut self) -> Result<Value, String> {
+    fn object(&mut self) -> Result<T, String> {
         let mut entries = BTreeMap::new();
         self.space();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Value::map(entries));
+            return Ok(T::map(entries));
         }
         loop {
             self.space();
@@ -144,19 +204,19 @@ impl Reader<'_> {
                 b',' => self.at += 1,
                 b'}' => {
                     self.at += 1;
-                    return Ok(Value::map(entries));
+                    return Ok(T::map(entries));
                 }
                 other => return Err(invalid(other, "after object key:value pair")),
             }
         }
     }
 
-    fn array(&mut self) -> Result<Value, String> {
+    fn array(&mut self) -> Result<T, String> {
         let mut items = Vec::new();
         self.space();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Value::list(items));
+            return Ok(T::list(items));
         }
         loop {
             items.push(self.value("looking for beginning of value")?);
@@ -165,7 +225,7 @@ impl Reader<'_> {
                 b',' => self.at += 1,
                 b']' => {
                     self.at += 1;
-                    return Ok(Value::list(items));
+                    return Ok(T::list(items));
                 }
                 other => return Err(invalid(other, "after array element")),
             }
@@ -183,7 +243,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Value, String> {
+    fn number(&mut self) -> Result<T, String> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -216,7 +276,7 @@ impl Reader<'_> {
             self.range_error
                 .get_or_insert_with(|| format!("json: cannot unmarshal number {text} into Go value of type float64"));
         }
-        Ok(Value::float(number))
+        Ok(T::number(text, number))
     }
 
     fn digits(&mut self) {

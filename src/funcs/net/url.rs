@@ -1,7 +1,6 @@
 //! One URL: parsing and printing by Go's rules.
 
-use std::net::Ipv6Addr;
-
+use super::address;
 use crate::codec::goquote::quote;
 
 /// Part of a URL, which decides what must be escaped.
@@ -16,7 +15,7 @@ enum Part {
 
 /// A URL in parts, each unescaped.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Url {
+pub(crate) struct Url {
     pub scheme: Vec<u8>,
     pub opaque: Vec<u8>,
     pub user: Option<User>,
@@ -28,14 +27,14 @@ pub(super) struct Url {
 
 /// Name and, if there was a colon, password.
 #[derive(Debug, Clone)]
-pub(super) struct User {
+pub(crate) struct User {
     name: Vec<u8>,
     password: Option<Vec<u8>>,
 }
 
 impl User {
     /// The escaped form.
-    pub(super) fn print(&self) -> Vec<u8> {
+    pub(crate) fn print(&self) -> Vec<u8> {
         let mut out = escape(&self.name, Part::User);
         if let Some(password) = &self.password {
             out.push(b':');
@@ -101,6 +100,16 @@ fn unescape(bytes: &[u8], part: Part) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
+/// A fragment without escapes. The error is Go's.
+pub(crate) fn unescape_fragment(text: &str) -> Result<String, String> {
+    Ok(String::from_utf8_lossy(&unescape(text.as_bytes(), Part::Fragment)?).into_owned())
+}
+
+/// A fragment with escapes.
+pub(crate) fn escape_fragment(text: &str) -> String {
+    String::from_utf8_lossy(&escape(text.as_bytes(), Part::Fragment)).into_owned()
+}
+
 fn cut(bytes: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     match bytes.iter().position(|b| *b == at) {
         Some(index) => (bytes.get(..index).unwrap_or_default(), bytes.get(index + 1..)),
@@ -159,10 +168,7 @@ fn parse_host(scheme: &[u8], host: &[u8]) -> Result<Vec<u8>, String> {
             if address.parse::<std::net::Ipv4Addr>().is_ok() {
                 return Err("invalid IP-literal".into());
             }
-            if address.parse::<Ipv6Addr>().is_err() {
-                let shown = quote(&plain);
-                return Err(format!("invalid host: ParseAddr({shown}): unable to parse IP"));
-            }
+            address::check(&String::from_utf8_lossy(&plain)).map_err(|error| format!("invalid host: {error}"))?;
             let port = unescape(port, Part::Host)?;
             return Ok([b"[", &plain[..], b"]", &port[..]].concat());
         }
@@ -194,7 +200,7 @@ fn parse_user(text: &[u8]) -> Result<User, String> {
 
 impl Url {
     /// Takes a URL apart. The error is Go's text, the URL included.
-    pub(super) fn parse(text: &[u8]) -> Result<Url, String> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Url, String> {
         let (body, fragment) = cut(text, b'#');
         let mut url = Self::parse_body(body).map_err(|e| format!("parse {}: {e}", quote(body)))?;
         if let Some(fragment) = fragment {
@@ -239,7 +245,7 @@ impl Url {
     }
 
     /// The host without port and brackets.
-    pub(super) fn hostname(&self) -> &[u8] {
+    pub(crate) fn hostname(&self) -> &[u8] {
         let host = match last(&self.host, b':') {
             Some(colon) if optional_port(from(&self.host, colon)) => upto(&self.host, colon),
             _ => &self.host[..],
@@ -248,7 +254,7 @@ impl Url {
     }
 
     /// Puts the URL together.
-    pub(super) fn print(&self) -> Vec<u8> {
+    pub(crate) fn print(&self) -> Vec<u8> {
         let mut out = self.scheme.clone();
         if !out.is_empty() {
             out.push(b':');
@@ -283,4 +289,52 @@ impl Url {
         }
         out
     }
+
+    /// What a reference means that stands in a document with this URL.
+    pub(crate) fn join(&self, reference: &Url) -> Url {
+        let mut url = reference.clone();
+        if !url.scheme.is_empty() || !url.host.is_empty() || url.user.is_some() {
+            url.path = clean(&url.path);
+            if url.scheme.is_empty() {
+                url.scheme.clone_from(&self.scheme);
+            }
+            return url;
+        }
+        url.scheme.clone_from(&self.scheme);
+        if url.path.is_empty() {
+            if url.query.is_empty() {
+                url.query.clone_from(&self.query);
+            }
+            url.opaque.clone_from(&self.opaque);
+        }
+        if url.opaque.is_empty() {
+            url.host.clone_from(&self.host);
+            url.user.clone_from(&self.user);
+            let folder = last(&self.path, b'/').map_or(0, |slash| slash + 1);
+            url.path = match &reference.path[..] {
+                [] => clean(&self.path),
+                [b'/', ..] => clean(&reference.path),
+                relative => clean(&[upto(&self.path, folder), relative].concat()),
+            };
+        }
+        url
+    }
+}
+
+/// A path from the root, without `.` and `..` in it.
+fn clean(path: &[u8]) -> Vec<u8> {
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut parts = path.strip_prefix(b"/").unwrap_or(path).split(|b| *b == b'/').peekable();
+    while let Some(part) = parts.next() {
+        let dots = matches!(part, b"." | b"..");
+        if part == b".." {
+            kept.pop();
+        } else if !dots {
+            kept.push(part);
+        }
+        if dots && parts.peek().is_none() {
+            kept.push(b"");
+        }
+    }
+    if path.is_empty() { Vec::new() } else { [b"/", &kept.join(&b'/')[..]].concat() }
 }
