@@ -100,6 +100,9 @@ fn coalesce_chart(
             Some(value) => match value.as_map() {
                 Some(map) => map.clone(),
                 None => {
+                    if value.is_nil() {
+                        return Err(format!("type mismatch on {}: %!t(<nil>)", dep.name()));
+                    }
                     return Err(format!(
                         "type mismatch on {}: %!t({}={})",
                         dep.name(),

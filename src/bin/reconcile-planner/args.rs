@@ -133,6 +133,9 @@ pub struct RenderArgs {
     /// Only print these templates.
     #[arg(short, long = "show-only", value_name = "TEMPLATE")]
     pub show_only: Vec<String>,
+    /// Do not check values against values.schema.json.
+    #[arg(long)]
+    pub skip_schema_validation: bool,
     /// The cluster that lookups and capabilities ask: snapshot files and folders.
     #[arg(long = "snapshot", value_name = "INPUT")]
     pub snapshot: Vec<String>,

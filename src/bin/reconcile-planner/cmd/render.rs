@@ -66,6 +66,7 @@ fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
         is_upgrade: args.is_upgrade,
         include_crds: args.include_crds,
         show_only: args.show_only.clone(),
+        skip_schema_validation: args.skip_schema_validation,
         snapshot: files::snapshot(&args.snapshot)?,
         ..Request::default()
     })

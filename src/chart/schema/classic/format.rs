@@ -12,7 +12,9 @@ pub fn fits(format: &str, text: Option<&str>) -> bool {
     text.is_some_and(check)
 }
 
-const FORMATS: &[(&str, fn(&str) -> bool)] = &[
+type Check = fn(&str) -> bool;
+
+const FORMATS: &[(&str, Check)] = &[
     ("date", date),
     ("time", time),
     ("date-time", date_time),

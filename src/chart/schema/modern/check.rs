@@ -393,14 +393,14 @@ impl<'s> Checker<'s> {
             for name in std::mem::take(&mut frame.open.names) {
                 let Some(part) = members.get(&name) else { continue };
                 let fault = self.part(frame, *id, part, &name)?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         if let (Some(id), Node::List(items)) = (frame.schema.one.get("unevaluatedItems"), value) {
             for index in std::mem::take(&mut frame.open.items) {
                 let Some(part) = items.get(index) else { continue };
                 let fault = self.part(frame, *id, part, &index.to_string())?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         Ok(())
@@ -433,7 +433,7 @@ impl<'s> Checker<'s> {
             let branch = if self.same(frame, *id, value, true)?.is_none() { "then" } else { "else" };
             if let Some(id) = schema.one.get(branch) {
                 let fault = self.same(frame, *id, value, false)?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         Ok(())

@@ -5,11 +5,14 @@ use crate::chart::schema::node::{Node, untoken};
 use crate::codec::goquote;
 use crate::funcs::{dates, re2};
 
+/// What is wrong with a text.
+type Check = fn(&str) -> Result<(), String>;
+
 /// A format that is checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
     name: &'static str,
-    check: fn(&str) -> Result<(), String>,
+    check: Check,
 }
 
 impl Format {
@@ -19,7 +22,7 @@ impl Format {
     }
 }
 
-const FORMATS: &[(&str, fn(&str) -> Result<(), String>)] = &[
+const FORMATS: &[(&str, Check)] = &[
     ("regex", regex),
     ("json-pointer", json_pointer),
     ("relative-json-pointer", relative_json_pointer),

@@ -73,7 +73,7 @@ impl Checker<'_> {
         for (name, id) in schema.named.get(schemas).into_iter().flatten() {
             if members.contains_key(name) {
                 let fault = self.same(frame, *id, value, false)?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Checker<'_> {
             frame.opened(name);
             for id in ids {
                 let fault = self.part(frame, id, part, name)?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         if !unknown.is_empty() {
@@ -143,7 +143,7 @@ impl Checker<'_> {
         let ids = schema.many.get(tuple).map_or(&[][..], Vec::as_slice);
         for (index, (item, id)) in items.iter().zip(ids).enumerate() {
             let fault = self.part(frame, *id, item, &index.to_string())?;
-            frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+            frame.faults.extend(fault);
         }
         let one = (schema.draft < Draft::D2020).then(|| schema.one.get("items")).flatten();
         // Only `additionalItems` beside a list counts, and what is behind the list is told as if it began there.
@@ -160,7 +160,7 @@ impl Checker<'_> {
         for id in one.into_iter().chain(more) {
             for (index, item) in behind.iter().enumerate() {
                 let fault = self.part(frame, *id, item, &index.to_string())?;
-                frame.faults.extend(fault.into_iter().flat_map(Fault::ungrouped));
+                frame.faults.extend(fault);
             }
         }
         Ok(())
