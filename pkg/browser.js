@@ -3,4 +3,4 @@ import init from "./dist/planner.js";
 
 export const ready = () => init();
 export { initSync } from "./dist/planner.js";
-export { explain, plan, planJson, planText } from "./planner.js";
+export { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "./planner.js";

@@ -1,4 +1,4 @@
-import type { Report } from "./dist/planner.js";
+import type { Report, Settled, Why } from "./dist/planner.js";
 export type * from "./dist/planner.js";
 
 /** One input file: its name appears in messages; its order among the others does not matter. */
@@ -15,6 +15,8 @@ export interface Inputs {
   charts?: InputFile[];
   /** Version of helm-controller (`1.6.2`), where the snapshot does not tell. */
   controller?: string;
+  /** Arguments that helm-controller was started with (`--feature-gates=…`), where the snapshot does not tell. */
+  controllerArgs?: string[];
   /** Treat what the snapshot does not hold as absent from the cluster. */
   assumeComplete?: boolean;
 }
@@ -27,5 +29,24 @@ export function planJson(inputs: Inputs): string;
 export function planText(inputs: Inputs): string;
 /** One release in words; `undefined` if there is no such release. */
 export function explain(inputs: Inputs, namespace: string, name: string, object?: string): string | undefined;
+/** What a question about settling may say besides the object. */
+export interface SettledOptions {
+  /** Revision of the source: whole, its digest, its tag, or the first seven or more digits of its hash. */
+  revision?: string;
+  /** Kind of the object: `HelmRelease` (the default), `GitRepository`, `HelmChart`, `Kustomization`, … */
+  kind?: string;
+}
+/** Whether a release has settled, with the first condition that does not hold; `undefined` if there is no such object. */
+export function settled(inputs: Inputs, namespace: string, name: string, options?: SettledOptions): Settled | undefined;
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function settledJson(inputs: Inputs, namespace: string, name: string, options?: SettledOptions): string | undefined;
+/** The same in words. */
+export function settledText(inputs: Inputs, namespace: string, name: string, options?: SettledOptions): string | undefined;
+/** What the controller does at its next run and why; with `stamp`, also if both annotations were stamped now. */
+export function why(inputs: Inputs, namespace: string, name: string, options?: { stamp?: boolean }): Why | undefined;
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function whyJson(inputs: Inputs, namespace: string, name: string, options?: { stamp?: boolean }): string | undefined;
+/** The same in words. */
+export function whyText(inputs: Inputs, namespace: string, name: string, options?: { stamp?: boolean }): string | undefined;
 /** Browser entry only: loads the module. */
 export function ready(): Promise<unknown>;

@@ -4,4 +4,4 @@ import { initSync } from "./dist/planner.js";
 
 initSync({ module: readFileSync(new URL("./dist/planner_bg.wasm", import.meta.url)) });
 
-export { explain, plan, planJson, planText } from "./planner.js";
+export { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "./planner.js";

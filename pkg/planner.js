@@ -25,3 +25,17 @@ export const planJson = (inputs) => withPlanner(inputs, (p) => p.plan());
 export const plan = (inputs) => JSON.parse(planJson(inputs));
 export const planText = (inputs) => withPlanner(inputs, (p) => p.planText());
 export const explain = (inputs, namespace, name, object) => withPlanner(inputs, (p) => p.explain(namespace, name, object));
+
+const parsed = (json) => (json === undefined ? undefined : JSON.parse(json));
+
+const ask = (words) => (inputs, namespace, name, { revision, kind } = {}) =>
+  withPlanner(inputs, (p) => p.settled(namespace, name, revision, kind, words));
+const because = (words) => (inputs, namespace, name, { stamp = false } = {}) =>
+  withPlanner(inputs, (p) => p.why(namespace, name, stamp, words));
+
+export const settledJson = ask(false);
+export const settledText = ask(true);
+export const settled = (...question) => parsed(settledJson(...question));
+export const whyJson = because(false);
+export const whyText = because(true);
+export const why = (...question) => parsed(whyJson(...question));

@@ -12,12 +12,14 @@ use crate::cluster::import::import_as;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
 use crate::plan::Session;
-use crate::plan::run::Choices;
+use crate::plan::answers::Asked;
+use crate::plan::assume::Choices;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
 use crate::render::{Request, Schemas, capabilities, render};
 use crate::report::Report;
+use crate::report::answers::{Settled, Why};
 use crate::report::contract::{Difference, ReleaseRef};
 use crate::template::eval::Options as TemplateOptions;
 use crate::template::func::World;
@@ -30,6 +32,8 @@ use crate::value::{Map, MapType, Origins, Value};
 pub struct Options {
     /// Version of helm-controller (`1.6.2`), where the snapshot does not tell.
     pub controller: Option<String>,
+    /// Arguments that helm-controller was started with (`--feature-gates=…`), where the snapshot does not tell.
+    pub controller_args: Vec<String>,
     /// Treat what the snapshot does not hold as absent from the cluster.
     pub assume_complete: bool,
     /// Look for single changes of looked-up objects that would make the next upgrade fail.
@@ -64,12 +68,33 @@ impl Inputs {
     }
 
     fn session(&self) -> Session {
-        let choices = Choices {
+        Session::open(&self.snapshot, &self.charts, &self.choices())
+    }
+
+    /// Whether a HelmRelease has settled at its present generation, and at a revision of its source if one is given
+    /// (`F-245`). `kind` may also name a source, HelmChart or Kustomization. `None` if the snapshot holds no such object.
+    pub fn settled(&self, kind: &str, release: &ReleaseRef, revision: Option<&str>) -> Option<Settled> {
+        self.ask(|asked| asked.settled(kind, release, revision))
+    }
+
+    /// What the controller does at its next run and why; with `stamp`, also if both annotations were stamped now. `None`
+    /// if the snapshot holds no such HelmRelease.
+    pub fn why(&self, release: &ReleaseRef, stamp: bool) -> Option<Why> {
+        self.ask(|asked| asked.why(release, stamp))
+    }
+
+    fn ask<T>(&self, question: impl FnOnce(&Asked<'_>) -> T) -> T {
+        let choices = self.choices();
+        question(&Asked { snapshot: &self.snapshot, charts: &self.charts, choices: &choices })
+    }
+
+    fn choices(&self) -> Choices {
+        Choices {
             controller: self.options.controller.clone(),
+            controller_args: self.options.controller_args.clone(),
             assume_complete: self.options.assume_complete,
             latent: self.options.latent,
-        };
-        Session::open(&self.snapshot, &self.charts, &choices)
+        }
     }
 }
 

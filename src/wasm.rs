@@ -3,6 +3,7 @@
 use wasm_bindgen::prelude::*;
 
 use crate::api::{Inputs, Options};
+use crate::report::contract::ReleaseRef;
 
 /// Collects input files and answers questions about them.
 #[wasm_bindgen]
@@ -53,4 +54,28 @@ impl Planner {
     pub fn explain(&self, namespace: &str, name: &str, object: Option<String>) -> Option<String> {
         crate::report::explain::explain(&self.inputs.plan(), namespace, name, object.as_deref())
     }
+
+    /// Whether a release has settled, as JSON or in words; `kind` is `HelmRelease` if there is none.
+    pub fn settled(
+        &self,
+        namespace: &str,
+        name: &str,
+        revision: Option<String>,
+        kind: Option<String>,
+        words: bool,
+    ) -> Option<String> {
+        let kind = kind.as_deref().unwrap_or("HelmRelease");
+        let answer = self.inputs.settled(kind, &release(namespace, name), revision.as_deref())?;
+        Some(if words { answer.to_text() } else { answer.to_json() })
+    }
+
+    /// What the controller does next and why, as JSON or in words; with `stamp`, also if both annotations were stamped now.
+    pub fn why(&self, namespace: &str, name: &str, stamp: bool, words: bool) -> Option<String> {
+        let answer = self.inputs.why(&release(namespace, name), stamp)?;
+        Some(if words { answer.to_text() } else { answer.to_json() })
+    }
+}
+
+fn release(namespace: &str, name: &str) -> ReleaseRef {
+    ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() }
 }

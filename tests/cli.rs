@@ -215,3 +215,81 @@ fn templates_without_end_are_stopped() {
         assert!(error.contains(want), "{want:?} is not in the error ({} bytes) of {template}", error.len());
     }
 }
+
+#[test]
+fn settled_names_the_first_unmet_condition_and_ends_with_a_status_of_its_own() {
+    let line = |n: &str| format!("fixtures/scenarios/s4/{n}");
+    for (n, status, begins) in [
+        (
+            "10",
+            3,
+            "WAIT(HelmRelease sylva-system/sylva-units chart)  HelmRelease sylva-system/sylva-units: release still on",
+        ),
+        ("18", 0, "SETTLED  HelmRelease sylva-system/sylva-units\n"),
+    ] {
+        let output = run(&["settled", "sylva-system/sylva-units", "--revision", "7efe12ed", &line(n)]);
+        assert_eq!(output.status.code(), Some(status), "{n}");
+        assert!(text(&output).starts_with(begins), "{}", text(&output));
+        let same = run(&["settled", "sylva-system/sylva-units", "--revision", "7efe12ed", "--snapshot", &line(n)]);
+        assert_eq!(text(&same), text(&output), "the snapshot as a flag");
+    }
+    let doomed = run(&["settled", "HelmRelease/sylva-system/root-dependency-3", &line("12")]);
+    assert_eq!(doomed.status.code(), Some(4), "{}", text(&doomed));
+    let flux = std::fs::read_to_string(support::folder("", "fixtures/scenarios/s4/18/snapshot.yaml")).unwrap();
+    let folder = scratch("uncollected");
+    for file in ["cluster.yaml", "flux.yaml", "helm-secrets.yaml"] {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    let without = flux
+        .replace("kind: GitRepository\n  metadata", "kind: Other\n  metadata")
+        .replace("complete: true", "complete: false");
+    std::fs::write(folder.join("a.yaml"), without).unwrap();
+    let unknown = run(&["settled", "sylva-system/sylva-units", folder.to_str().unwrap()]);
+    assert_eq!(unknown.status.code(), Some(5), "{}", text(&unknown));
+    assert_eq!(run(&["settled", "a/b", &line("18")]).status.code(), Some(64));
+    assert_eq!(run(&["settled", "a/b"]).status.code(), Some(64), "no snapshot");
+}
+
+#[test]
+fn why_tells_the_checks_what_was_not_looked_at_and_what_a_force_would_do() {
+    let folder = "fixtures/scenarios/s1-s2";
+    let output = run(&["why", "cozy-backup-controller/backupstrategy-controller", "--stamp", folder]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    for part in [
+        "F-97   the digest of the composed values is the stored one",
+        "state InSync (release in-sync with desired state), action: none",
+        "looks again: interval",
+        "stamped now, both annotations with a fresh token: honoured",
+        "action: upgrade",
+        "not looked at:",
+        "F-103  what lookups find, capabilities, the version of Kubernetes, images",
+        "assumed: helm-controller is 1.6.2, with default flags: its Deployment is not in the snapshot",
+    ] {
+        assert!(out.contains(part), "missing {part:?} in\n{out}");
+    }
+    let suspended =
+        text(&run(&["why", "tenant-root/bucket-cozy-backups-system", "--stamp", "fixtures/scenarios/s2-a"]));
+    assert!(suspended.contains("fresh token: burnt") && suspended.contains("F-60"), "{suspended}");
+    assert_eq!(run(&["why", "a/b", folder]).status.code(), Some(64));
+    let json = text(&run(&["why", "cozy-backup-controller/backupstrategy-controller", "-o", "json", folder]));
+    assert!(json.starts_with("{\n  \"contract\": \"reconcile-planner/why/v1\""), "{json}");
+}
+
+#[test]
+fn versions_and_flags_of_the_controller_are_read_or_given() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: flux, namespace: cozy-fluxcd}\nspec:\n  template:\n    spec:\n      containers:\n      - name: helm-controller\n        image: ghcr.io/fluxcd/helm-controller:v1.4.5@sha256:0000\n        args: [--feature-gates=DefaultToRetryOnFailure=true]\n";
+    let folder = scratch("deployment");
+    std::fs::write(folder.join("deployment.yaml"), deployment).unwrap();
+    let (folder, release) = (folder.to_str().unwrap().to_owned(), "cozy-backup-controller/backupstrategy-controller");
+    let out = text(&run(&["why", release, &folder]));
+    assert!(out.contains("helm-controller 1.4.5, Helm 3.19.2") && !out.contains("assumed: helm-controller"), "{out}");
+    let given = text(&run(&["why", release, "--controller", "1.2", &folder]));
+    assert!(given.contains("helm-controller 1.2.0, Helm 3.17.1"), "{given}");
+    let without = "fixtures/scenarios/s1-s2";
+    let given = text(&run(&["why", release, "--controller", "1.5.3", without]));
+    assert!(given.contains("assumed: helm-controller has default flags"), "{given}");
+    let flags = "--controller-arg=--feature-gates=DefaultToRetryOnFailure=true";
+    let given = text(&run(&["why", release, "--controller", "1.5.3", flags, without]));
+    assert!(!given.contains("assumed: helm-controller"), "{given}");
+}

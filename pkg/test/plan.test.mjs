@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { explain, plan, planJson, planText } from "../index.js";
+import { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "../index.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const folder = "fixtures/scenarios/s1-s2";
@@ -16,9 +16,10 @@ const snapshot = readdirSync(join(root, folder))
   .map((name) => ({ name: `${folder}/${name}`, bytes: readFileSync(join(root, folder, name)) }));
 
 execFileSync("cargo", ["build", "--quiet", "--bin", "reconcile-planner"], { cwd: root, stdio: "inherit" });
-const native = (...args) => {
+const native = (...args) => nativeEnding(2, ...args);
+const nativeEnding = (status, ...args) => {
   const run = spawnSync("cargo", ["run", "--quiet", "--bin", "reconcile-planner", "--", ...args], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
-  assert.equal(run.status, 2, run.stderr);
+  assert.equal(run.status, status, run.stderr);
   return run.stdout;
 };
 
@@ -47,6 +48,22 @@ test("explain names the chain; an unknown release is undefined", () => {
   const text = explain({ snapshot }, "cozy-backup-controller", "backupstrategy-controller", "CNPG/cozy-default-cnpg");
   assert.match(text, /BucketClaim tenant-root\/bucket-cozy-backups \.status\.bucketName/);
   assert.equal(explain({ snapshot }, "a", "b"), undefined);
+});
+
+test("settled and why have the same bytes as the native program's", () => {
+  const file = "fixtures/scenarios/s4/10/snapshot.yaml";
+  const inputs = { snapshot: [{ name: file, bytes: readFileSync(join(root, file)) }] };
+  const question = ["sylva-system", "sylva-units", { revision: "7efe12ed" }];
+  const args = ["settled", "sylva-system/sylva-units", "--revision", "7efe12ed", file];
+  assert.equal(`${settledJson(inputs, ...question)}\n`, nativeEnding(3, ...args, "-o", "json"));
+  assert.equal(settledText(inputs, ...question), nativeEnding(3, ...args));
+  assert.equal(settled(inputs, ...question).expectedRevision, 4);
+  const release = ["cozy-backup-controller", "backupstrategy-controller", { stamp: true }];
+  const because = ["why", "cozy-backup-controller/backupstrategy-controller", "--stamp", folder];
+  assert.equal(`${whyJson({ snapshot }, ...release)}\n`, nativeEnding(0, ...because, "-o", "json"));
+  assert.equal(whyText({ snapshot }, ...release), nativeEnding(0, ...because));
+  assert.equal(why({ snapshot }, ...release).stamped.token, "honoured");
+  assert.equal(settled(inputs, "a", "b"), undefined);
 });
 
 test("hostile input ends in a diagnostic, not in a trap", () => {

@@ -66,8 +66,8 @@ pub trait Helm {
     fn release(&mut self, cluster: &mut Snapshot, request: &Request<'_>) -> Applied;
     /// Runs the tests of the newest revision: the phase of each hook by name.
     fn test(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
-        let _ = (cluster, hr);
-        test_hooks(revision).into_iter().map(|name| (name, true)).collect()
+        let _ = cluster;
+        test_hooks(hr, revision).into_iter().map(|name| (name, true)).collect()
     }
     /// Applies the objects of a stored revision again.
     fn restore(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Result<(), String> {
@@ -80,15 +80,20 @@ pub trait Helm {
     }
 }
 
-/// Names of the test hooks of a stored revision.
-pub fn test_hooks(revision: &StoredRelease) -> Vec<String> {
+/// Names of the test hooks of a stored revision that the filters let run (`F-39`).
+pub fn test_hooks(hr: &HelmRelease, revision: &StoredRelease) -> Vec<String> {
+    let filters = hr.json.pointer("/spec/test/filters").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+    let excludes = |filter: &&Json| filter.get("exclude").and_then(Json::as_bool).unwrap_or(false);
+    let (out, only): (Vec<&Json>, Vec<&Json>) = filters.iter().partition(excludes);
+    let names = |list: &[&Json], name: &str| list.iter().any(|f| f.get("name").and_then(Json::as_str) == Some(name));
     let hooks = revision.json.get("hooks").and_then(Json::as_array);
     let is_test = |hook: &&Json| {
         let events = hook.get("events").and_then(Json::as_array);
         events.into_iter().flatten().any(|e| e.as_str() == Some("test"))
     };
     let name = |hook: &Json| hook.get("name").and_then(Json::as_str).map(str::to_owned);
-    hooks.into_iter().flatten().filter(is_test).filter_map(name).collect()
+    let all = hooks.into_iter().flatten().filter(is_test).filter_map(name);
+    all.filter(|name| (only.is_empty() || names(&only, name)) && !names(&out, name)).collect()
 }
 
 /// One action of a run.
@@ -248,36 +253,33 @@ impl Run<'_> {
     }
 
     fn exit(&mut self, exit: Exit) -> Requeue {
-        let (reason, message, requeue) = match &exit {
-            Exit::Suspended => ("", String::new(), Requeue::None),
-            Exit::FinalizerMissing => ("", String::new(), Requeue::Immediate),
+        let (reason, message) = match &exit {
+            Exit::Invalid(_) | Exit::Suspended | Exit::ChartNotWritten(_) => ("", String::new()),
+            Exit::FinalizerMissing => ("", String::new()),
             Exit::Deleted => {
                 let all = storage::revisions(self.cluster, &self.hr);
                 if !self.hr.flag("/spec/suspend") && !self.hr.text("/status/storageNamespace").is_empty() {
                     self.uninstall_all(&all);
                 }
-                ("", String::new(), Requeue::None)
+                ("", String::new())
             }
-            Exit::ChartNotWritten(_) => ("", String::new(), Requeue::Backoff),
-            Exit::DependencyNotReady(text) => ("DependencyNotReady", text.clone(), Requeue::Dependency),
-            Exit::SourceNotReady(text) => {
-                // F-75: a source that cannot be read is an error, one that is not ready is waited for.
-                match text.starts_with("could not get") {
-                    true => ("ArtifactFailed", text.clone(), Requeue::Backoff),
-                    false if self.settings.controller < ControllerVersion(1, 4, 0) => {
-                        ("SourceNotReady", text.clone(), Requeue::Interval)
-                    }
-                    false => ("SourceNotReady", text.clone(), Requeue::Dependency),
-                }
+            Exit::AccessDenied(text) => {
+                self.stall("AccessDenied", text);
+                ("AccessDenied", text.clone())
             }
-            Exit::ChartRefused(text) => ("ChartMutateError", text.clone(), Requeue::Backoff),
-            Exit::ValuesError(text) => ("ValuesError", text.clone(), Requeue::Backoff),
-            Exit::StateError(text) => ("StateError", text.clone(), Requeue::Backoff),
+            Exit::DependencyNotReady(text) => ("DependencyNotReady", text.clone()),
+            // F-75: a source that cannot be read is an error, one that is not ready is waited for.
+            Exit::SourceNotReady(text) if text.starts_with("could not get") => ("ArtifactFailed", text.clone()),
+            Exit::SourceNotReady(text) => ("SourceNotReady", text.clone()),
+            Exit::ChartRefused(text) => ("ChartMutateError", text.clone()),
+            Exit::ValuesError(text) => ("ValuesError", text.clone()),
+            Exit::StateError(text) => ("StateError", text.clone()),
             Exit::TargetChanged(_) => {
                 self.leave_target();
-                ("", String::new(), Requeue::Immediate)
+                ("", String::new())
             }
         };
+        let requeue = exit.requeue(self.settings);
         if !reason.is_empty() {
             self.hr.mark("Ready", "False", reason, &message);
         }
@@ -307,7 +309,16 @@ impl Run<'_> {
     fn recover(&mut self) {
         let stale = matches!(
             self.hr.condition_reason("Ready"),
-            Some("DependencyNotReady" | "SourceNotReady" | "ArtifactFailed" | "ValuesError")
+            Some(
+                "AccessDenied"
+                    | "DependencyNotReady"
+                    | "SourceNotReady"
+                    | "ArtifactFailed"
+                    | "ValuesError"
+                    | "ChartMutateError"
+                    | "RESTClientError"
+                    | "FactoryError"
+            )
         );
         if stale && self.hr.condition("Ready") == Some("False") {
             self.hr.mark("Ready", "Unknown", "Progressing", "reconciliation in progress");
@@ -564,7 +575,7 @@ impl Run<'_> {
         self.hr.set("lastAttemptedReleaseAction", name);
         self.hr.unmark(&["TestSuccess", "Remediated"]);
         let version = stored.first().map_or(0, |r| r.version) + 1;
-        let blocked = storage::refusal(install, &self.hr, stored)
+        let blocked = storage::refusal(install, &self.hr, stored, self.settings.controller)
             .or_else(|| storage::hidden(self.cluster, &self.hr, version).then(|| "release: already exists".to_owned()));
         let applied = match blocked {
             Some(error) => Applied::Refused(error),

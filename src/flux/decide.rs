@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
+use super::cycle::Requeue;
 use super::digest::config_matches;
 use super::helmchart;
 use super::model::HelmRelease;
@@ -28,6 +29,10 @@ pub struct Check {
 /// A step that ends the run before the release is looked at (`F-69` to `F-86`, `F-90`, `F-95`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exit {
+    /// `F-10`
+    Invalid(String),
+    /// `F-75`
+    AccessDenied(String),
     /// `F-71`
     Suspended,
     /// `F-73`
@@ -54,6 +59,8 @@ impl Exit {
     /// One word for it.
     pub fn name(&self) -> &'static str {
         match self {
+            Exit::Invalid(_) => "Invalid",
+            Exit::AccessDenied(_) => "AccessDenied",
             Exit::Suspended => "Suspended",
             Exit::ChartNotWritten(_) => "ChartNotWritten",
             Exit::DependencyNotReady(_) => "DependencyNotReady",
@@ -66,11 +73,44 @@ impl Exit {
             Exit::StateError(_) => "StateError",
         }
     }
+
+    /// When the controller looks again (`F-68`).
+    pub fn requeue(&self, settings: &Settings) -> Requeue {
+        match self {
+            Exit::Suspended | Exit::Deleted | Exit::Invalid(_) | Exit::AccessDenied(_) => Requeue::None,
+            Exit::FinalizerMissing | Exit::TargetChanged(_) => Requeue::Immediate,
+            Exit::DependencyNotReady(_) => Requeue::Dependency,
+            // F-75: a source that cannot be read is an error, one that is not ready is waited for.
+            Exit::SourceNotReady(text) if text.starts_with("could not get") => Requeue::Backoff,
+            // F-295: older controllers wait for the interval.
+            Exit::SourceNotReady(_) if settings.controller < ControllerVersion(1, 4, 0) => Requeue::Interval,
+            Exit::SourceNotReady(_) => Requeue::Dependency,
+            Exit::ChartNotWritten(_) | Exit::ChartRefused(_) | Exit::ValuesError(_) | Exit::StateError(_) => {
+                Requeue::Backoff
+            }
+        }
+    }
+
+    /// The inputs that a run which ends here has not come to (`F-69` to `F-86`).
+    pub fn unseen(&self) -> &'static str {
+        match self {
+            Exit::Invalid(_) | Exit::Deleted | Exit::FinalizerMissing | Exit::Suspended | Exit::ChartNotWritten(_) => {
+                "dependencies, source, values, storage, tokens"
+            }
+            Exit::DependencyNotReady(_) => "source, values, storage, tokens",
+            Exit::AccessDenied(_) | Exit::SourceNotReady(_) => "values, storage, tokens",
+            Exit::ValuesError(_) => "the chart, storage, tokens",
+            Exit::ChartRefused(_) | Exit::TargetChanged(_) => "storage, tokens",
+            Exit::StateError(_) => "force tokens, and what would follow the state",
+        }
+    }
 }
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Exit::Invalid(text) => write!(f, "invalid: {text}"),
+            Exit::AccessDenied(text) => write!(f, "source: {text}"),
             Exit::Suspended => f.write_str("suspended"),
             Exit::ChartNotWritten(text) => write!(f, "HelmChart: {text}"),
             Exit::DependencyNotReady(text) => write!(f, "dependency: {text}"),
@@ -270,6 +310,12 @@ impl Prerequisites<'_> {
 
     fn go(mut self) -> Result<Prepared, Outcome> {
         let hr = self.hr;
+        let set = |pointer: &str| hr.json.pointer(pointer).is_some_and(|v| !v.is_null());
+        if set("/spec/chart") == set("/spec/chartRef") {
+            let text = "exactly one of spec.chart and spec.chartRef has to be set".to_owned();
+            self.check("F-10", text.clone());
+            return Err(Outcome::Exited(Exit::Invalid(text)));
+        }
         if !hr.text("/metadata/deletionTimestamp").is_empty() {
             self.check("F-69", "it is being deleted");
             return Err(Outcome::Exited(Exit::Deleted));
@@ -283,6 +329,14 @@ impl Prerequisites<'_> {
         }
         if helmchart::generated(hr).is_some() && !helmchart::nameable(hr) {
             let text = "the name of the HelmRelease is longer than 63 bytes, which no label may be".to_owned();
+            self.check("F-73", text.clone());
+            return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
+        }
+        if let Some(key) = helmchart::generated(hr)
+            && self.settings.no_cross_namespace
+            && key.namespace != hr.namespace
+        {
+            let text = format!("cross-namespace references are off, and its source is in namespace {}", key.namespace);
             self.check("F-73", text.clone());
             return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
         }
@@ -334,14 +388,18 @@ impl Prerequisites<'_> {
                 }
             };
             let knows_expressions = self.settings.controller >= ControllerVersion(1, 4, 0);
-            if let Some(expression) = dependency.ready_expr.filter(|_| knows_expressions) {
-                self.check("F-262", format!("dependency '{name}' by {expression}: not evaluated"));
-                return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{name}': {expression}")] });
-            }
-            if found.generation() != found.observed_generation() || found.condition("Ready") != Some("True") {
+            let expression = dependency.ready_expr.filter(|_| knows_expressions);
+            // An expression replaces the built-in rule, unless a gate adds it to that.
+            let built_in = expression.is_none() || self.settings.additive_ready_expr;
+            let ready = found.generation() == found.observed_generation() && found.condition("Ready") == Some("True");
+            if built_in && !ready {
                 let text = format!("dependency '{name}' is not ready");
                 self.check("F-261", text.clone());
                 return Err(Outcome::Exited(Exit::DependencyNotReady(text)));
+            }
+            if let Some(expression) = expression {
+                self.check("F-262", format!("dependency '{name}' by {expression}: not evaluated"));
+                return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{name}': {expression}")] });
             }
             self.check("F-261", format!("dependency '{name}' is ready"));
         }
@@ -352,6 +410,10 @@ impl Prerequisites<'_> {
     fn source(&mut self) -> Result<ChartIdentity, Outcome> {
         let (kind, namespace, name) = self.hr.source();
         let shown = format!("{kind} '{namespace}/{name}'");
+        if let Some(why) = self.denied(&kind, &namespace) {
+            self.check("F-75", format!("{shown}: {why}"));
+            return Err(Outcome::Exited(Exit::AccessDenied(why)));
+        }
         let key = ObjectKey { group: "source.toolkit.fluxcd.io".into(), kind: kind.clone(), namespace, name };
         match self.facts.get(&key) {
             Known::Absent if self.hr.json.pointer("/spec/chartRef").is_some() => {
@@ -407,6 +469,15 @@ impl Prerequisites<'_> {
         }
     }
 
+    /// Why the controller may not read a source (`F-8`, `F-9`, `F-75`).
+    fn denied(&self, kind: &str, namespace: &str) -> Option<String> {
+        if self.settings.no_cross_namespace && namespace != self.hr.namespace {
+            return Some(format!("cross-namespace references are off, and it is in namespace {namespace}"));
+        }
+        let gated = kind == "ExternalArtifact" && !self.settings.external_artifact;
+        gated.then(|| "the gate ExternalArtifact is off".to_owned())
+    }
+
     /// Whether the run writes another spec into the HelmChart before it looks at it.
     fn rewrites(&self, chart: &Object) -> bool {
         helmchart::generated(self.hr).is_some() && helmchart::outdated(self.hr, chart)
@@ -425,7 +496,9 @@ impl Prerequisites<'_> {
             .or_else(|| differs("release namespace", &hr.release_namespace(), current.text("namespace")))
             .or_else(|| differs("release name", &hr.release_name(), current.text("name")))
             .or_else(|| {
-                let in_place = hr.text("/spec/upgrade/chartNameChangeStrategy") == "InPlaceUpdate";
+                // F-306: older controllers know no strategy for it.
+                let in_place = hr.text("/spec/upgrade/chartNameChangeStrategy") == "InPlaceUpdate"
+                    && self.settings.controller >= ControllerVersion(1, 6, 0);
                 if in_place { None } else { differs("chart name", &chart.name, current.text("chartName")) }
             })
     }

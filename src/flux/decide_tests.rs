@@ -14,13 +14,13 @@ use crate::cluster::storage::{StoredRelease, stored};
 
 /// A HelmRelease `n/a` with a ready HelmChart at 1.0.0, and revisions with these statuses, oldest first, all of them in
 /// its history.
-struct Setup {
-    facts: Snapshot,
-    hr: Json,
+pub(super) struct Setup {
+    pub facts: Snapshot,
+    pub hr: Json,
 }
 
 impl Setup {
-    fn new(statuses: &[&str]) -> Setup {
+    pub fn new(statuses: &[&str]) -> Setup {
         let mut facts = Snapshot::default();
         facts.coverage.namespaces.insert("n".into());
         let chart = json!({
@@ -47,37 +47,61 @@ impl Setup {
         Setup { facts, hr }
     }
 
-    fn with(mut self, part: &str, fields: Json) -> Setup {
+    /// Stores a revision whose payload has these parts too, and puts all revisions into the history again.
+    pub fn store(&mut self, version: i64, status: &str, parts: Json) {
+        let mut payload = payload(version, status);
+        payload.as_object_mut().unwrap().extend(parts.as_object().cloned().unwrap_or_default());
+        self.facts.insert(secret_of(version, &payload));
+        self.hr["status"]["history"] = self.history(&Settings::default());
+    }
+
+    /// The history as a controller of that version writes it.
+    pub fn seen_by(mut self, settings: &Settings) -> Setup {
+        self.hr["status"]["history"] = self.history(settings);
+        self
+    }
+
+    fn history(&self, settings: &Settings) -> Json {
+        let all = stored(&self.facts, "n", "a").0;
+        all.iter().map(|r| snapshot_of(r, "", "", settings, false).json).collect::<Vec<_>>().into()
+    }
+
+    /// Stores a revision that the history does not know.
+    pub fn store_foreign(&mut self, version: i64, status: &str) {
+        self.facts.insert(secret(version, status));
+    }
+
+    pub fn with(mut self, part: &str, fields: Json) -> Setup {
         let into = self.hr[part].as_object_mut().unwrap();
         into.extend(fields.as_object().cloned().unwrap_or_else(JsonMap::new));
         self
     }
 
-    fn spec(self, fields: Json) -> Setup {
+    pub fn spec(self, fields: Json) -> Setup {
         self.with("spec", fields)
     }
 
-    fn status(self, fields: Json) -> Setup {
+    pub fn status(self, fields: Json) -> Setup {
         self.with("status", fields)
     }
 
-    fn tokens(mut self, requested: &str, forced: &str) -> Setup {
+    pub fn tokens(mut self, requested: &str, forced: &str) -> Setup {
         self.hr["metadata"]["annotations"] =
             json!({"reconcile.fluxcd.io/requestedAt": requested, "reconcile.fluxcd.io/forceAt": forced});
         self
     }
 
-    fn release(&self) -> (HelmRelease, Vec<StoredRelease>) {
+    pub fn release(&self) -> (HelmRelease, Vec<StoredRelease>) {
         (HelmRelease::new(Rc::new(self.hr.clone())), stored(&self.facts, "n", "a").0)
     }
 
-    fn decision(&self) -> Decision {
+    pub fn decision(&self) -> Decision {
         let (hr, stored) = self.release();
         simulate(&hr, &self.facts, &stored, &Settings::default())
     }
 
     #[track_caller]
-    fn gives(&self, state: State, action: Action) {
+    pub fn gives(&self, state: State, action: Action) {
         match self.decision().outcome {
             Outcome::Decided { state: s, action: a, .. } => assert_eq!((s, a), (state, action)),
             other => panic!("{other:?}"),
@@ -85,24 +109,31 @@ impl Setup {
     }
 }
 
-fn secret(version: i64, status: &str) -> Object {
-    let payload = json!({
+fn payload(version: i64, status: &str) -> Json {
+    json!({
         "name": "a", "namespace": "n", "version": version, "info": {"status": status},
         "chart": {"metadata": {"name": "c", "version": "1.0.0"}}, "manifest": "",
-    });
+    })
+}
+
+fn secret(version: i64, status: &str) -> Object {
+    secret_of(version, &payload(version, status))
+}
+
+fn secret_of(version: i64, payload: &Json) -> Object {
     let json = json!({
         "apiVersion": "v1", "kind": "Secret",
         "metadata": {
             "name": format!("sh.helm.release.v1.a.v{version}"), "namespace": "n",
             "labels": {"owner": "helm", "name": "a", "version": version.to_string()},
         },
-        "data": {"release": crate::cluster::storage::encode(&payload)},
+        "data": {"release": crate::cluster::storage::encode(payload)},
     });
     Object::new(json, Default::default()).unwrap()
 }
 
 #[test]
-fn f_58_a_token_is_honoured_once_and_only_with_a_request_of_the_same_text() {
+fn f_55_f_58_a_token_is_honoured_once_and_only_with_a_request_of_the_same_text() {
     for (requested, forced, handled, handled_force, want) in [
         (Some("b"), Some("b"), "", "", true),
         (Some("b"), Some("c"), "", "", false),
@@ -155,7 +186,7 @@ fn f_173_states() {
 }
 
 #[test]
-fn f_96_to_f_99_what_makes_a_release_out_of_sync() {
+fn f_26_f_96_to_f_99_what_makes_a_release_out_of_sync() {
     let reason = |setup: &Setup| match setup.decision().outcome {
         Outcome::Decided { state: State::OutOfSync, reason, .. } => reason,
         other => format!("{other:?}"),

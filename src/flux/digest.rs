@@ -16,15 +16,17 @@ pub enum Algorithm {
     Sha256,
     Sha384,
     Sha512,
+    Blake3,
 }
 
 impl Algorithm {
-    /// The algorithm of that name; blake3 is not computed here.
+    /// The algorithm of that name.
     pub fn named(name: &str) -> Option<Algorithm> {
         match name {
             "sha256" => Some(Algorithm::Sha256),
             "sha384" => Some(Algorithm::Sha384),
             "sha512" => Some(Algorithm::Sha512),
+            "blake3" => Some(Algorithm::Blake3),
             _ => None,
         }
     }
@@ -35,6 +37,7 @@ impl Algorithm {
             Algorithm::Sha256 => format!("sha256:{}", hex(&Sha256::digest(bytes))),
             Algorithm::Sha384 => format!("sha384:{}", hex(&Sha384::digest(bytes))),
             Algorithm::Sha512 => format!("sha512:{}", hex(&Sha512::digest(bytes))),
+            Algorithm::Blake3 => format!("blake3:{}", blake3::hash(bytes).to_hex()),
         }
     }
 }
@@ -375,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn f_144_to_f_147_observations_of_releases() {
+    fn f_121_f_140_f_144_to_f_147_f_291_f_373_observations_of_releases() {
         let now = ControllerVersion(1, 6, 3);
         let bare = json!({"name": "foo", "version": 0, "info": {}, "chart": {"metadata": {}}, "namespace": ""});
         for (controller, release, oci, digest) in [

@@ -9,12 +9,18 @@ mod drift;
 pub mod helmchart;
 pub mod model;
 pub mod postrender;
+#[cfg(test)]
+mod rules;
 pub mod settings;
+pub mod settled;
 pub mod source;
 mod state;
 mod status;
 mod storage;
+mod traps;
+mod upstream;
 pub mod values;
+pub mod why;
 
 pub use decide::{Action, Check, Decision, Exit, Outcome, State, simulate, simulate_forced};
 pub use model::HelmRelease;

@@ -80,6 +80,12 @@ pub struct Settings {
     pub no_digest_tracking: bool,
     /// Gate `AdditiveCELDependencyCheck`.
     pub additive_ready_expr: bool,
+    /// Gate `ExternalArtifact` (`F-75`).
+    pub external_artifact: bool,
+    /// Flag `--no-cross-namespace-refs` (`F-9`).
+    pub no_cross_namespace: bool,
+    /// Flag `--watch-label-selector`: HelmReleases that do not match are never reconciled (`F-9`).
+    pub watch_selector: String,
     /// Algorithm of new digests.
     pub digest: Algorithm,
 }
@@ -93,37 +99,52 @@ impl Default for Settings {
             no_config_watch: false,
             no_digest_tracking: false,
             additive_ready_expr: false,
+            external_artifact: false,
+            no_cross_namespace: false,
+            watch_selector: String::new(),
             digest: Algorithm::Sha256,
         }
     }
 }
 
 impl Settings {
-    /// Reads version and gates off helm-controller's Deployment, if the snapshot holds it.
-    pub fn detect(facts: &dyn Facts) -> Option<Settings> {
+    /// Reads version, flags and gates off the Deployment that runs helm-controller, if the snapshot holds it. A version
+    /// that this program does not know is an error.
+    pub fn detect(facts: &dyn Facts) -> Option<Result<Settings, UnknownController>> {
         let all = facts.list("apps", "Deployment", None).present()?;
-        for object in all.iter().filter(|o| o.key.name == "helm-controller") {
+        let mut found: Vec<(bool, Result<Settings, UnknownController>)> = Vec::new();
+        for object in &all {
             let containers = object.json.pointer("/spec/template/spec/containers").and_then(Json::as_array);
             for container in containers.into_iter().flatten() {
                 let image = container.get("image").and_then(Json::as_str).unwrap_or_default();
+                let image = image.split('@').next().unwrap_or_default();
+                let Some((_, tag)) = image.rsplit('/').next().and_then(|name| name.split_once(':')) else { continue };
                 if !image.contains("helm-controller") {
                     continue;
                 }
-                let tag = image.split('@').next().unwrap_or_default().rsplit(':').next().unwrap_or_default();
-                let Ok(controller) = tag.parse() else { continue };
-                let args = container.get("args").and_then(Json::as_array);
-                let args: Vec<&str> = args.into_iter().flatten().filter_map(Json::as_str).collect();
-                return Some(Settings::with_args(controller, &args));
+                let words = |field: &str| {
+                    let list = container.get(field).and_then(Json::as_array).into_iter().flatten();
+                    list.filter_map(Json::as_str).map(str::to_owned).collect::<Vec<_>>()
+                };
+                let args = [words("command"), words("args")].concat();
+                let settings = tag.parse().map(|controller| Settings::with_args(controller, &args));
+                found.push((object.key.name == "helm-controller", settings));
             }
         }
-        None
+        let own = found.iter().position(|(own, _)| *own).unwrap_or(0);
+        (own < found.len()).then(|| found.swap_remove(own).1)
     }
 
-    /// Of a controller that was started with these arguments (`F-8`).
-    pub fn with_args(controller: ControllerVersion, args: &[&str]) -> Settings {
-        let gates = args.iter().filter_map(|a| a.strip_prefix("--feature-gates"));
-        let gates: Vec<&str> = gates.flat_map(|list| list.trim_start_matches('=').split(',')).collect();
-        let on = |gate: &str| gates.iter().any(|g| g.trim() == format!("{gate}=true"));
+    /// Of a controller that was started with these arguments (`F-8`, `F-9`); later ones win.
+    pub fn with_args<A: AsRef<str>>(controller: ControllerVersion, args: &[A]) -> Settings {
+        let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+        let values = |flag: &str| values(&args, flag);
+        let last = |flag: &str| values(flag).pop();
+        let gates: Vec<&str> = values("feature-gates").into_iter().flat_map(|list| list.split(',')).collect();
+        let on = |gate: &str| {
+            let set = gates.iter().rev().find_map(|g| g.split_once('=').filter(|(name, _)| name.trim() == gate));
+            set.is_some_and(|(_, value)| matches!(value.trim(), "true" | "True" | "TRUE" | "t" | "T" | "1"))
+        };
         Settings {
             controller,
             default_to_retry: on("DefaultToRetryOnFailure"),
@@ -131,12 +152,10 @@ impl Settings {
             no_config_watch: on("DisableConfigWatchers"),
             no_digest_tracking: on("DisableChartDigestTracking"),
             additive_ready_expr: on("AdditiveCELDependencyCheck"),
-            digest: args
-                .iter()
-                .filter_map(|a| a.strip_prefix("--snapshot-digest-algo="))
-                .filter_map(Algorithm::named)
-                .next_back()
-                .unwrap_or_default(),
+            external_artifact: on("ExternalArtifact"),
+            no_cross_namespace: last("no-cross-namespace-refs").is_some_and(|value| value != "false"),
+            watch_selector: last("watch-label-selector").unwrap_or_default().to_owned(),
+            digest: last("snapshot-digest-algo").and_then(Algorithm::named).unwrap_or_default(),
         }
     }
 
@@ -162,4 +181,17 @@ impl Settings {
             _ => Strategy::Combined,
         }
     }
+}
+
+/// Values of a flag, in order. Without `=` it takes the next word, unless that is a flag: then it is a switch.
+fn values<'a>(args: &[&'a str], flag: &str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for (at, arg) in args.iter().enumerate() {
+        let (name, value) = arg.split_once('=').map_or((*arg, None), |(name, value)| (name, Some(value)));
+        if name.starts_with('-') && name.trim_start_matches('-') == flag {
+            let next = args.get(at + 1).copied().filter(|next| !next.starts_with('-'));
+            found.push(value.or(next).unwrap_or("true"));
+        }
+    }
+    found
 }

@@ -8,6 +8,7 @@ use super::drift;
 use super::model::{HelmRelease, Snapshot};
 use super::settings::{ControllerVersion, Settings};
 use super::source::ChartIdentity;
+use super::why::compares_metadata;
 use crate::base::Known;
 use crate::cluster::snapshot::Facts;
 use crate::cluster::storage::{StoredRelease, is_storage};
@@ -180,7 +181,7 @@ impl Pass<'_> {
             return Ok(Some("release config values changed"));
         }
         trace.check("F-97", "the digest of the composed values is the stored one");
-        if !self.compares_metadata() {
+        if !compares_metadata(self.hr, self.settings) {
             trace.check("F-98", "no new generation: post-renderers and common metadata are not compared");
             return Ok(None);
         }
@@ -200,16 +201,6 @@ impl Pass<'_> {
         }
         trace.check("F-99", "post-renderers and common metadata are the observed ones");
         Ok(None)
-    }
-
-    /// Whether this run compares post-renderers and common metadata (`F-98`, `F-294`, `F-375`).
-    fn compares_metadata(&self) -> bool {
-        let hr = self.hr;
-        if self.settings.controller >= ControllerVersion(1, 5, 0) {
-            return hr.observed_generation() != hr.generation();
-        }
-        let ready = hr.condition_entry("Ready");
-        ready.is_some_and(|r| r.get("observedGeneration").and_then(Json::as_i64) != Some(hr.generation()))
     }
 
     fn drifted(&self, newest: &StoredRelease, trace: &mut Trace) -> Result<(State, String), Outcome> {
@@ -433,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn f_142_and_f_158_tests_count_as_run_when_all_succeeded_or_one_failed() {
+    fn f_142_f_158_f_308_tests_count_as_run_when_all_succeeded_or_one_failed() {
         let now = ControllerVersion(1, 6, 3);
         for (hooks, want) in [
             (Json::Null, false),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde_json::{Value as Json, json};
 
 use super::model::HelmRelease;
+use super::settings::ControllerVersion;
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::snapshot::Snapshot;
 use crate::cluster::storage::{StoredRelease, encode, stored};
@@ -64,12 +65,21 @@ pub(super) fn delete<'a>(cluster: &mut Snapshot, which: impl IntoIterator<Item =
     cluster.apply(keys.into_iter().map(|key| (key, None)));
 }
 
-/// Why Helm refuses an install or upgrade because of what is stored (`F-114`).
-pub(super) fn refusal(install: bool, hr: &HelmRelease, all: &[StoredRelease]) -> Option<String> {
+/// Why Helm refuses an install or upgrade because of what is stored (`F-114`, `F-313`).
+pub(super) fn refusal(
+    install: bool,
+    hr: &HelmRelease,
+    all: &[StoredRelease],
+    controller: ControllerVersion,
+) -> Option<String> {
     let newest = all.first()?;
     if install {
         let replaces = hr.flag("/spec/install/replace") && matches!(newest.status.as_str(), "uninstalled" | "failed");
-        return (!replaces).then(|| "cannot reuse a name that is still in use".to_owned());
+        let text = match controller < ControllerVersion(1, 5, 0) {
+            true => "cannot re-use a name that is still in use",
+            false => "release name check failed: cannot reuse a name that is still in use",
+        };
+        return (!replaces).then(|| text.to_owned());
     }
     if newest.status.starts_with("pending-") {
         return Some("another operation (install/upgrade/rollback) is in progress".into());

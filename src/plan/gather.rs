@@ -265,7 +265,8 @@ fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
     }
 }
 
-fn described(decision: &flux::Decision) -> Decision {
+/// A decision as reports show it.
+pub(super) fn described(decision: &flux::Decision) -> Decision {
     let (state, reason, action) = match &decision.outcome {
         Outcome::Exited(exit) => (exit.name().to_owned(), exit.to_string(), "none".to_owned()),
         Outcome::Decided { state, reason, action, .. } => (format!("{state:?}"), reason.clone(), action.to_string()),

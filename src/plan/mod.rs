@@ -5,9 +5,12 @@
 //! to see which of them decide; [`producer`] says who makes a fact; [`waves`] orders the forces, each wave on the cluster
 //! that the waves before it leave behind; [`verdict`] sums up.
 
+pub mod answers;
+pub mod assume;
 pub mod chain;
 pub mod charts;
 pub mod consumers;
+mod cycles;
 pub mod differences;
 pub mod fact;
 pub mod findings;
@@ -22,6 +25,8 @@ pub mod settle;
 pub mod steps;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trigger_tests;
 pub mod verdict;
 pub mod waves;
 

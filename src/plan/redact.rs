@@ -11,6 +11,7 @@ use crate::cluster::snapshot::Facts;
 use crate::codec::base64::decode_lenient;
 use crate::codec::json::value_to_json;
 use crate::codec::yaml;
+use crate::report::contract::Decision;
 
 /// What stands in a text for data of a Secret.
 pub const MASK: &str = "***";
@@ -61,6 +62,16 @@ impl Redactor {
     pub fn mask(&self, text: &str) -> String {
         let held = self.pieces.iter().filter(|piece| text.contains(piece.as_str()));
         held.fold(text.to_owned(), |text, piece| text.replace(piece.as_str(), MASK))
+    }
+
+    /// The decision as it is reported: what it quotes of values may come from a Secret.
+    pub fn decision(&self, decision: &Decision) -> Decision {
+        let mut decision = decision.clone();
+        decision.reason = self.mask(&decision.reason);
+        for check in &mut decision.trace {
+            check.text = self.mask(&check.text);
+        }
+        decision
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assume::{Choices, settings};
 use super::charts::Charts;
 use super::differences::differences;
 use super::fact::{Fact, facts_of};
@@ -22,20 +23,9 @@ use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Decision, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report,
-    SnapshotInfo, VERSION, Verdict,
+    Class, Danger, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report, SnapshotInfo,
+    VERSION, Verdict,
 };
-
-/// What steers a run.
-#[derive(Debug, Clone, Default)]
-pub struct Choices {
-    /// Version of helm-controller, where the snapshot does not tell.
-    pub controller: Option<String>,
-    /// What the snapshot does not hold does not exist.
-    pub assume_complete: bool,
-    /// Look for single changes of looked-up objects that would make an upgrade fail: some more renders per release.
-    pub latent: bool,
-}
 
 /// A snapshot that was read, and its releases.
 pub struct Session {
@@ -109,29 +99,6 @@ impl Session {
             None => Ok(differences(subject, &analysis, (!show_secrets).then_some(&redactor))),
         })
     }
-}
-
-fn settings(
-    facts: &Snapshot,
-    choices: &Choices,
-    assumptions: &mut Vec<String>,
-    problems: &mut Vec<Diagnostic>,
-) -> Settings {
-    if let Some(text) = &choices.controller {
-        match text.parse() {
-            Ok(controller) => return Settings { controller, ..Settings::detect(facts).unwrap_or_default() },
-            Err(error) => problems
-                .push(Diagnostic::error(format!("{error}")).remedy("give a version of helm-controller such as 1.6.2")),
-        }
-    }
-    Settings::detect(facts).unwrap_or_else(|| {
-        let settings = Settings::default();
-        assumptions.push(format!(
-            "helm-controller is {}, with default flags: its Deployment is not in the snapshot",
-            settings.controller
-        ));
-        settings
-    })
 }
 
 /// Findings as they are reported: what is there on the snapshot, with what the release's own wave changes of it.
@@ -215,7 +182,7 @@ fn release(
         suspended: subject.suspended(),
         chart: newest.map(|r| format!("{}@{}", r.chart_metadata("name"), r.chart_metadata("version"))),
         revision: newest.map(|r| r.version),
-        decision: masked(&subject.decision, &redactor),
+        decision: redactor.decision(&subject.decision),
         verdict,
         force: first.map(|a| a.expected.clone()).unwrap_or_default(),
         dangers,
@@ -230,16 +197,6 @@ fn release(
         },
         notes,
     }
-}
-
-/// The decision as it is reported: what it quotes of values may come from a Secret.
-fn masked(decision: &Decision, redactor: &Redactor) -> Decision {
-    let mut decision = decision.clone();
-    decision.reason = redactor.mask(&decision.reason);
-    for check in &mut decision.trace {
-        check.text = redactor.mask(&check.text);
-    }
-    decision
 }
 
 /// `file:line` at the start of a template error.

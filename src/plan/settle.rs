@@ -285,7 +285,7 @@ impl Helm for Side<'_> {
     }
 
     fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
-        let hooks = test_hooks(revision).into_iter();
+        let hooks = test_hooks(hr, revision).into_iter();
         hooks.map(|hook| (hook.clone(), self.fate.passes(hr, revision.version, &hook))).collect()
     }
 
@@ -355,7 +355,10 @@ pub fn woken(cluster: &Snapshot, settings: &Settings, key: &ObjectKey) -> Vec<Re
     }
     let refers = |hr: &Object| {
         let refs = hr.json.pointer("/spec/valuesFrom").and_then(Json::as_array);
-        refs.into_iter().flatten().any(|r| r["kind"] == key.kind.as_str() && r["name"] == key.name.as_str())
+        let reference = if key.kind == "Secret" { "secretRef" } else { "configMapRef" };
+        let remote = hr.json.pointer(&format!("/spec/kubeConfig/{reference}/name")).and_then(Json::as_str);
+        remote == Some(&key.name)
+            || refs.into_iter().flatten().any(|r| r["kind"] == key.kind.as_str() && r["name"] == key.name.as_str())
     };
     releases(cluster, Some(&key.namespace)).into_iter().filter(|hr| refers(hr)).map(|hr| reference(&hr)).collect()
 }
@@ -372,13 +375,20 @@ fn reference(hr: &Object) -> ReleaseRef {
 pub fn woken_by_source(cluster: &Snapshot, settings: &Settings, key: &ObjectKey) -> Vec<ReleaseRef> {
     let Some(source) = cluster.get(key).present() else { return Vec::new() };
     let revision = source.text("/status/artifact/revision");
-    let mine = |hr: &HelmRelease| hr.source() == (key.kind.clone(), key.namespace.clone(), key.name.clone());
+    let mine = |hr: &HelmRelease| {
+        let (kind, namespace, name) = hr.source();
+        // F-298: older controllers look sources up without their kind.
+        let same = kind == key.kind || settings.controller < ControllerVersion(1, 4, 0);
+        same && namespace == key.namespace && name == key.name
+    };
     let skipped = |hr: &HelmRelease| {
         let is = |kind: &str| hr.condition(kind) == Some("True");
         let ready = is("Ready") && !is("Stalled") && !is("Reconciling");
         let busy = is("Reconciling") && !is("Stalled") && settings.controller >= ControllerVersion(1, 5, 2);
         let seen = match key.kind.as_str() {
             "HelmChart" => hr.text("/status/lastAttemptedRevision") == revision,
+            // A plain version carries no digest (F-243).
+            "ExternalArtifact" if !revision.contains(':') => hr.text("/status/lastAttemptedRevision") == revision,
             _ => hr.text("/status/lastAttemptedRevisionDigest") == revision.rsplit('@').next().unwrap_or_default(),
         };
         (ready || busy) && seen

@@ -1,9 +1,10 @@
 //! What a whole run promises, on the shipped scenario S1 + S2.
 
+use super::assume::Choices;
 use super::charts::Charts;
 use super::gather::gather;
 use super::render::Renderer;
-use super::run::{Choices, Session};
+use super::run::Session;
 use super::waves::order;
 use crate::cluster::import::import;
 use crate::flux::settings::Settings;

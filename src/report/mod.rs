@@ -1,5 +1,6 @@
 //! What the program says: the versioned contract, and the renderings of it for people. Computes nothing.
 
+pub mod answers;
 pub mod contract;
 pub mod difference;
 pub mod explain;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::base::diag::{Diagnostic, Severity};
+
 use super::contract::{Class, Finding, Release, Report, Step};
 
 /// The whole report as text; `width` is the terminal's, in columns.
@@ -16,14 +18,16 @@ pub fn plan(report: &Report) -> String {
     for note in &report.assumptions {
         let _ = writeln!(out, "assumed: {note}");
     }
-    for problem in &report.diagnostics {
-        let _ = writeln!(
-            out,
-            "{}: {problem}",
-            if problem.severity == crate::base::diag::Severity::Error { "error" } else { "warning" }
-        );
-    }
+    diagnostics(&mut out, &report.diagnostics);
     out
+}
+
+/// Problems of the input, one a line.
+pub(super) fn diagnostics(out: &mut String, problems: &[Diagnostic]) {
+    for problem in problems {
+        let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
+        let _ = writeln!(out, "{severity}: {problem}");
+    }
 }
 
 fn overview(out: &mut String, report: &Report) {

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 /// Predicts what Flux will not render again, and plans what to force.
 ///
-/// Exit status: 0 nothing to do, 1 some input could not be used, 2 findings.
+/// Exit status: 0 nothing to do, 1 some input could not be used, 2 findings, 64 the command line is wrong.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 pub struct Args {
@@ -20,6 +20,15 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Say what a force of one release would change, field by field, and which facts each field goes back to.
     Diff(DiffArgs),
+    /// Say whether a release has settled: reconciled at its present generation and at its source's revision.
+    ///
+    /// Exit status: 0 settled, 3 not yet (wait), 4 not without somebody's doing (give up), 5 the snapshot does not tell,
+    /// 64 the command line is wrong or there is no such object.
+    Settled(SettledArgs),
+    /// Say what helm-controller does with a release at its next run, check by check, and what a force would do.
+    ///
+    /// Exit status: 0 answered, 1 some input could not be used, 64 the command line is wrong or there is no such release.
+    Why(WhyArgs),
     /// Print what `helm template --dry-run=server` of a version prints.
     Render(RenderArgs),
 }
@@ -31,9 +40,13 @@ pub struct Sources {
     /// stored in releases).
     #[arg(long = "charts", value_name = "DIR")]
     pub charts: Vec<String>,
-    /// Version of helm-controller, where the snapshot does not hold its Deployment.
+    /// Version of helm-controller (1.2 to 1.6.3), where the snapshot does not hold its Deployment.
     #[arg(long, value_name = "VERSION")]
     pub controller: Option<String>,
+    /// An argument that helm-controller was started with, such as --feature-gates=DefaultToRetryOnFailure=true, where the
+    /// snapshot does not hold its Deployment.
+    #[arg(long = "controller-arg", value_name = "ARG", allow_hyphen_values = true)]
+    pub controller_args: Vec<String>,
     /// Treat what the snapshot does not hold as absent from the cluster.
     #[arg(long)]
     pub assume_complete: bool,
@@ -87,6 +100,47 @@ pub struct DiffArgs {
     /// Print data of Secrets too.
     #[arg(long)]
     pub show_secrets: bool,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+/// Snapshot files, as for `plan` or as for `explain`.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+pub struct Snapshot {
+    /// What `kubectl get … -o yaml` or `-o json` printed: files, folders, or `-`.
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// The same.
+    #[arg(short, long = "snapshot", value_name = "INPUT")]
+    pub snapshot: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SettledArgs {
+    /// The release, as NAMESPACE/NAME; or KIND/NAMESPACE/NAME for a source, HelmChart or Kustomization.
+    #[arg(value_name = "NAMESPACE/NAME")]
+    pub object: String,
+    /// Revision of the source: whole, its digest, its tag, or the first seven or more digits of its hash; the chart's
+    /// version where the source is a HelmRepository.
+    #[arg(long, value_name = "REVISION")]
+    pub revision: Option<String>,
+    #[command(flatten)]
+    pub snapshot: Snapshot,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct WhyArgs {
+    /// The release, as NAMESPACE/NAME.
+    #[arg(value_name = "NAMESPACE/NAME")]
+    pub release: String,
+    /// Also say what would happen if both annotations were stamped now with a fresh token.
+    #[arg(long)]
+    pub stamp: bool,
+    #[command(flatten)]
+    pub snapshot: Snapshot,
     #[command(flatten)]
     pub sources: Sources,
 }

@@ -9,6 +9,12 @@ pub enum Exit {
     Problems = 1,
     /// There are findings.
     Findings = 2,
+    /// `settled`: not yet; controllers are at it, or will be.
+    Wait = 3,
+    /// `settled`: not, and not without somebody's doing.
+    Blocked = 4,
+    /// `settled`: the snapshot does not tell.
+    Unknown = 5,
     /// The command line is wrong (as clap says), or nothing could be read at all.
     Usage = 64,
 }

@@ -20,6 +20,8 @@ fn main() -> std::process::ExitCode {
         args::Command::Plan(args) => cmd::plan::run(&args),
         args::Command::Explain(args) => cmd::explain::run(&args),
         args::Command::Diff(args) => cmd::diff::run(&args),
+        args::Command::Settled(args) => cmd::answers::settled(&args),
+        args::Command::Why(args) => cmd::answers::why(&args),
         args::Command::Render(args) => cmd::render::run(&args),
     };
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work);

@@ -21,7 +21,7 @@ fn words(last: char) -> String {
 }
 
 #[test]
-fn digests_equal_the_vectors() {
+fn f_117_f_119_f_120_f_128_to_f_136_f_136b_f_136c_f_136d_f_136e_f_136f_digests_equal_the_vectors() {
     let w = words('k');
     let w9 = words('i');
     let x = "x".repeat(85);
@@ -121,7 +121,7 @@ fn digests_equal_the_vectors() {
 }
 
 #[test]
-fn numbers_print_by_their_value() {
+fn f_118_numbers_print_by_their_value() {
     for (number, text) in [
         ("3.0", "3"),
         ("-0.0", "0"),

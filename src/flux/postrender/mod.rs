@@ -447,4 +447,6 @@ pub fn live_form(document: &StoredDocument, release_name: &str, release_namespac
 }
 
 #[cfg(test)]
+mod rule_tests;
+#[cfg(test)]
 mod tests;

@@ -48,7 +48,7 @@ fn hook_text(name: &str, events: &str) -> String {
 }
 
 #[test]
-fn f_326_items_of_typed_lists_move_to_the_end_and_lose_their_file() {
+fn f_326_f_383_items_of_typed_lists_move_to_the_end_and_lose_their_file() {
     let item = |name: &str| named(name).trim_end().replace('\n', "\n  ");
     let list = |kind: &str, name: &str| format!("apiVersion: v1\nkind: {kind}\nitems:\n- {}\n", item(name));
     let text = format!("{}---\n{}---\n{}", list("ConfigMapList", "c"), list("List", "a"), named("b"));

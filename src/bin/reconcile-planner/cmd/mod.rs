@@ -1,5 +1,6 @@
 //! The commands. Each reads files, asks the library, prints.
 
+pub mod answers;
 pub mod diff;
 pub mod explain;
 pub mod plan;
@@ -17,6 +18,7 @@ use crate::files;
 fn inputs(snapshot: &[String], sources: &Sources) -> Result<Inputs, files::ReadError> {
     let options = Options {
         controller: sources.controller.clone(),
+        controller_args: sources.controller_args.clone(),
         assume_complete: sources.assume_complete,
         latent: sources.latent,
     };
