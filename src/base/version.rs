@@ -154,6 +154,9 @@ pub enum Quirk {
     SetJsonObject,
     /// `H-41`–`H-43`: the 2020-12 schema validator.
     Schema2020,
+    /// `H-43`: faults of schemas name the place of items behind a list, and of property names (seen in 3.22.0 and 4.3.2, not in
+    /// 4.2.2).
+    PlacesSchemaFaults,
     /// `H-44`: `$ref: urn:` is ignored with a warning.
     IgnoresUrnRefs,
     /// `H-46`: webhook configurations have a place in the install order.
@@ -200,6 +203,7 @@ impl Quirk {
             RefusesDotNames => from(Some((20, 2)), (4, 1, 4)),
             ImportValuesNumbers => from(Some((18, 6)), (4, 0, 0)),
             Schema2020 => from(Some((18, 6)), (4, 0, 0)),
+            PlacesSchemaFaults => from(Some((22, 0)), (4, 3, 0)),
             IgnoresUrnRefs => from(Some((20, 0)), (4, 1, 0)),
             OrdersWebhooks | MultiLineErrors | LogWarnings | Wording4 => from(None, (4, 0, 0)),
             Wording42 => from(None, (4, 2, 0)),

@@ -58,7 +58,7 @@ fn collect(chart: &Chart, values: &Value, helm: HelmVersion, budget: &Budget, te
     if let Some(schema) = &chart.schema {
         let node = Node::from_value(values);
         let result = if helm.has(Quirk::Schema2020) {
-            modern::validate(schema, &node, helm.has(Quirk::IgnoresUrnRefs), budget)
+            modern::validate(schema, &node, helm, budget)
         } else {
             classic::validate(schema, &node, budget)
         };

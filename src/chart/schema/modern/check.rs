@@ -6,6 +6,7 @@ use super::compile::{Id, Schema, Schemas};
 use super::draft::Draft;
 use super::report::{Fault, Kind, shown};
 use crate::base::budget::Budget;
+use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::schema::Refusal;
 use crate::chart::schema::node::{Members, Node, token};
 
@@ -19,6 +20,8 @@ pub type Meta<'m> = &'m dyn Fn(&str) -> Option<Id>;
 pub struct Checker<'s> {
     schemas: &'s Schemas,
     budget: &'s Budget,
+    /// Places are told where older validators tell wrong ones (`H-43`).
+    pub(super) places: bool,
     path: Vec<String>,
     depth: usize,
     meta: Option<Meta<'s>>,
@@ -78,8 +81,9 @@ impl Frame<'_> {
 
 impl<'s> Checker<'s> {
     /// A run; `meta` if the value is a schema itself.
-    pub fn new(schemas: &'s Schemas, budget: &'s Budget, meta: Option<Meta<'s>>) -> Self {
-        Checker { schemas, budget, path: Vec::new(), depth: 0, meta }
+    pub fn new(schemas: &'s Schemas, budget: &'s Budget, helm: HelmVersion, meta: Option<Meta<'s>>) -> Self {
+        let places = helm.has(Quirk::PlacesSchemaFaults);
+        Checker { schemas, budget, places, path: Vec::new(), depth: 0, meta }
     }
 
     /// The faults of a value.

@@ -15,6 +15,7 @@ use std::cell::OnceCell;
 use super::Refusal;
 use super::node::Node;
 use crate::base::budget::Budget;
+use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::json::read::decode;
 use check::Checker;
 use compile::{Compiler, Id, Schemas};
@@ -33,19 +34,19 @@ thread_local! {
 ///
 /// # Errors
 /// The validator's text, or the limit that was reached.
-pub fn validate(schema: &[u8], value: &Node, ignores_urns: bool, budget: &Budget) -> Result<(), Refusal> {
+pub fn validate(schema: &[u8], value: &Node, helm: HelmVersion, budget: &Budget) -> Result<(), Refusal> {
     let (node, rest) = decode::<Node>(schema).map_err(Refusal::Invalid)?;
     if !rest.trim_ascii().is_empty() {
         return Err(Refusal::Invalid("invalid character after top-level value".into()));
     }
-    let check = |document: &Document, pointer: &str| metacheck(document, pointer, budget);
-    let mut store = Store::new(ignores_urns, budget);
+    let check = |document: &Document, pointer: &str| metacheck(document, pointer, helm, budget);
+    let mut store = Store::new(helm.has(Quirk::IgnoresUrnRefs), budget);
     store.add(ADDRESS, node, &check)?;
     let mut schemas = Schemas::default();
     let place = Place { url: ADDRESS.into(), pointer: String::new() };
     let mut compiler = Compiler { store: &mut store, check: &check, asserts_formats: false };
     let id = compiler.compile(&mut schemas, place)?;
-    match &Checker::new(&schemas, budget, None).check(id, value)?[..] {
+    match &Checker::new(&schemas, budget, helm, None).check(id, value)?[..] {
         [] => Ok(()),
         faults => Err(Refusal::Invalid(format!("{}\n", told(faults)))),
     }
@@ -59,14 +60,14 @@ fn told(faults: &[Fault]) -> String {
 }
 
 /// Whether a schema is one, by its metaschema.
-fn metacheck(document: &Document, pointer: &str, budget: &Budget) -> Result<(), Refusal> {
+fn metacheck(document: &Document, pointer: &str, helm: HelmVersion, budget: &Budget) -> Result<(), Refusal> {
     METASCHEMAS.with(|cell| {
         let (schemas, drafts) = cell.get_or_init(compiled);
         let of = |draft: Draft| drafts.iter().find(|(d, _)| *d == draft).map(|(_, id)| *id);
         let Some(draft) = document.resource(pointer).map(|(_, resource)| resource.draft) else { return Ok(()) };
         let (Some(id), Some(node)) = (of(draft), store::at(&document.node, pointer)) else { return Ok(()) };
         let embedded = |at: &str| document.resources.get(at).and_then(|resource| of(resource.draft));
-        let faults = Checker::new(schemas, budget, Some(&embedded)).check(id, node)?;
+        let faults = Checker::new(schemas, budget, helm, Some(&embedded)).check(id, node)?;
         if faults.is_empty() {
             return Ok(());
         }

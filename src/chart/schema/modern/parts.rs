@@ -44,7 +44,8 @@ impl Checker<'_> {
             for name in members.keys() {
                 if let Some(causes) = self.name(frame, *id, name)? {
                     let fault = self.fault(format!("invalid propertyName {}", quoted(name)), causes)?;
-                    frame.faults.push(Fault { at: String::new(), ..fault });
+                    let at = if self.places { fault.at } else { String::new() };
+                    frame.faults.push(Fault { at, ..fault });
                 }
             }
         }
@@ -146,7 +147,7 @@ impl Checker<'_> {
             frame.faults.extend(fault);
         }
         let one = (schema.draft < Draft::D2020).then(|| schema.one.get("items")).flatten();
-        // Only `additionalItems` beside a list counts, and what is behind the list is told as if it began there.
+        // Only `additionalItems` beside a list counts.
         let listed = schema.draft >= Draft::D2020 || schema.many.contains_key(tuple);
         let more = schema.one.get(rest).filter(|_| listed);
         let behind = items.get(ids.len().min(items.len())..).unwrap_or_default();
@@ -157,9 +158,11 @@ impl Checker<'_> {
             }
             return Ok(());
         }
+        // Older validators tell items behind a list as if they stood at its start.
+        let first = if self.places { items.len() - behind.len() } else { 0 };
         for id in one.into_iter().chain(more) {
             for (index, item) in behind.iter().enumerate() {
-                let fault = self.part(frame, *id, item, &index.to_string())?;
+                let fault = self.part(frame, *id, item, &(first + index).to_string())?;
                 frame.faults.extend(fault);
             }
         }
