@@ -14,10 +14,11 @@ use crate::codec::json;
 use crate::plan::Session;
 use crate::plan::answers::Asked;
 use crate::plan::assume::Choices;
+use crate::render::manifest::documents;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
-use crate::render::{Request, Schemas, capabilities, render};
+use crate::render::{Request, Schemas, capabilities, render, server};
 use crate::report::Report;
 use crate::report::answers::{Settled, Why};
 use crate::report::contract::{Difference, ReleaseRef};
@@ -191,15 +192,16 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
     release_name(&args.name, helm).map_err(RenderError::new)?;
     let cluster = ClusterWorld::new(&snapshot, Supposition::AsItIs);
     let world: &dyn World = if args.snapshot.is_empty() || args.client { &Offline } else { &cluster };
+    let release = Release {
+        name: args.name.clone(),
+        namespace: args.namespace.clone(),
+        revision: 1,
+        is_upgrade: args.is_upgrade,
+    };
     let request = Request {
         chart: &chart,
         values,
-        release: Release {
-            name: args.name.clone(),
-            namespace: args.namespace.clone(),
-            revision: 1,
-            is_upgrade: args.is_upgrade,
-        },
+        release: release.clone(),
         capabilities,
         helm,
         options: TemplateOptions::default(),
@@ -213,7 +215,18 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         no_hooks: args.no_hooks,
         skip_tests: args.skip_tests,
     };
+    if rendered.error.is_none() && asks_server(args, helm) {
+        let owns = args.is_upgrade || args.take_ownership;
+        documents(&rendered.files, helm)
+            .and_then(|documents| server::check(&documents, &release, owns, &snapshot, helm))
+            .map_err(RenderError::new)?;
+    }
     output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
+}
+
+/// Whether a server says what it can do, and checks objects (`H-23`, `H-45`).
+fn asks_server(args: &RenderArgs, helm: HelmVersion) -> bool {
+    args.validate || helm.has(Quirk::ServerCapabilities) && !args.client && !args.snapshot.is_empty()
 }
 
 /// What Helm says of a chart that is not there. Other names than paths are those of repositories, which it does not have.
@@ -259,8 +272,7 @@ fn capabilities(
     helm: HelmVersion,
 ) -> Result<Capabilities, String> {
     let server = &snapshot.discovery;
-    let asks = helm.has(Quirk::ServerCapabilities) && !args.client && !args.snapshot.is_empty();
-    if asks || args.validate {
+    if asks_server(args, helm) {
         // The flag is not used, but it is read.
         capabilities::from_flags(args.kube_version.as_deref(), &[], helm)?;
         return Ok(capabilities::from_server(server));

@@ -149,9 +149,6 @@ impl Importer {
         let Some(spec) = json.get("spec") else { return };
         let text = |value: &Json, name: &str| value.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
         let list = |name: &str| spec.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
-        if spec.get("builtins").and_then(Json::as_bool) == Some(false) {
-            self.snapshot.discovery.clear();
-        }
         if let Some(version) = spec.get("resourceVersion").and_then(Json::as_str) {
             self.snapshot.list_version = version.to_owned();
         }
@@ -186,11 +183,14 @@ impl Importer {
         if let Some(version) = self.profiles.iter().filter_map(told).next_back().or(self.version.take()) {
             self.snapshot.discovery = Discovery::of(&version);
         }
-        for profile in std::mem::take(&mut self.profiles) {
-            self.profile(&profile);
+        if self.profiles.iter().any(|profile| profile.pointer("/spec/builtins") == Some(&Json::Bool(false))) {
+            self.snapshot.discovery.clear();
         }
         for list in std::mem::take(&mut self.lists) {
             self.snapshot.discovery.add_list(&list);
+        }
+        for profile in std::mem::take(&mut self.profiles) {
+            self.profile(&profile);
         }
         for object in self.objects.values() {
             if is_crd(&object.api_version, &object.key.kind) {

@@ -7,6 +7,7 @@ pub mod manifest;
 pub mod output;
 pub mod parsed;
 pub mod scope;
+pub mod server;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
