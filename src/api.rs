@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::base::version::{HelmVersion, Quirk};
+use crate::base::version::{HelmVersion, Quirk, UnknownVersion};
 use crate::chart::{Chart, Files, metadata, set, values};
 use crate::cluster::discovery::Discovery;
 use crate::cluster::import::import_as;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
+use crate::flux::settings::Settings;
 use crate::plan::Session;
 use crate::plan::answers::Asked;
 use crate::plan::assume::Choices;
+use crate::plan::render::Renderer;
 use crate::render::manifest::documents;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
@@ -21,11 +23,11 @@ use crate::render::scope::{Capabilities, Release};
 use crate::render::{Request, Schemas, capabilities, render, server};
 use crate::report::Report;
 use crate::report::answers::{Settled, Why};
-use crate::report::contract::{Difference, ReleaseRef};
+use crate::report::contract::{Difference, Lint, ReleaseRef, WhatIf};
 use crate::template::eval::Options as TemplateOptions;
 use crate::template::func::World;
 use crate::value::origin::Layer;
-use crate::value::{Map, MapType, Origins, Value};
+use crate::value::{Map, MapType, Origins, Repr, Value};
 
 /// What the answers may be steered by.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -66,6 +68,22 @@ impl Inputs {
     pub fn diff(&self, namespace: &str, name: &str, show_secrets: bool) -> Option<Result<Vec<Difference>, String>> {
         let release = ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() };
         self.session().difference(&release, show_secrets)
+    }
+
+    /// Which releases another Helm (`4.2`), another version of Kubernetes, or API versions served besides would render
+    /// otherwise, object by object.
+    ///
+    /// # Errors
+    /// The version is none.
+    pub fn what_if(
+        &self,
+        helm: Option<&str>,
+        kubernetes: Option<&str>,
+        served: &[String],
+    ) -> Result<Vec<WhatIf>, UnknownVersion> {
+        let helm = helm.map(|helm| helm.parse::<HelmVersion>()).transpose()?;
+        let library = helm.map(|helm| HelmVersion { embedded: true, ..helm });
+        Ok(self.session().what_if(library, kubernetes, served))
     }
 
     fn session(&self) -> Session {
@@ -241,6 +259,21 @@ fn not_found(path: &str) -> String {
 /// The files that an assignment of `--set-file` names.
 pub fn set_file_paths(text: &str) -> Vec<String> {
     set::raw_values(text)
+}
+
+/// What a chart does that depends on the cluster, without one: gates, fallbacks, deadlocks, what rotates, what the next
+/// upgrade deletes.
+///
+/// # Errors
+/// The chart or its values cannot be loaded; the text is Helm's.
+pub fn lint(args: &RenderArgs, helm: HelmVersion) -> Result<Lint, RenderError> {
+    let Some(files) = &args.chart else { return Err(RenderError::new(not_found(&args.chart_path))) };
+    let values = user_values(args, helm, &Origins::new(false)).map_err(RenderError::new)?;
+    let chart = load(files, helm).map_err(RenderError::new)?;
+    metadata::installable(&chart, helm).map_err(RenderError::new)?;
+    let renderer = Renderer::new(Settings::default()).with_helm(helm);
+    let values = json::value_to_json(&Value::new(Repr::Map(values)));
+    Ok(crate::plan::lint::lint(&renderer, &args.name, &args.namespace, chart, values))
 }
 
 /// Names that releases may have.

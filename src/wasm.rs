@@ -50,6 +50,21 @@ impl Planner {
         Ok(Some(crate::report::difference::json(&found)))
     }
 
+    /// Which releases another Helm, another Kubernetes, or API versions (separated by commas) served besides would render
+    /// otherwise, as JSON.
+    #[wasm_bindgen(js_name = whatIf)]
+    pub fn what_if(
+        &self,
+        helm: Option<String>,
+        kubernetes: Option<String>,
+        served: Option<String>,
+    ) -> Result<String, JsError> {
+        let served = served.unwrap_or_default();
+        let served: Vec<String> = served.split(',').filter(|api| !api.is_empty()).map(str::to_owned).collect();
+        let found = self.inputs.what_if(helm.as_deref(), kubernetes.as_deref(), &served)?;
+        Ok(crate::report::difference::what_if_json(&found))
+    }
+
     /// One release in words.
     pub fn explain(&self, namespace: &str, name: &str, object: Option<String>) -> Option<String> {
         crate::report::explain::explain(&self.inputs.plan(), namespace, name, object.as_deref())

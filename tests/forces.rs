@@ -79,7 +79,10 @@ fn check(root: &Path, folder: &Path, episode: &Json) -> Result<(), Failed> {
             let release = report.releases.iter().find(|r| r.release.namespace == namespace && r.release.name == name);
             let release = release.ok_or_else(|| format!("{namespace}/{name} is not in the report"))?;
             if let Some(done) = done(&before, &after, &namespace, &name)? {
-                compare(release, &done, &mut |problem| {
+                // What a chart or values changed needs no fact.
+                let again = published(episode, number).count() > 1;
+                let only_facts = release.decision.state == "InSync" && !again;
+                compare(release, &done, only_facts, &mut |problem| {
                     wrong.push(format!("step {number} ({title}): {name}: {problem}"))
                 });
             }
@@ -103,26 +106,36 @@ fn snapshot_files(root: &Path, folder: &Path, step: u64) -> Result<Vec<(String, 
 }
 
 fn inputs(root: &Path, folder: &Path, episode: &Json, step: u64) -> Result<Inputs, Failed> {
-    // Of a version that was published again, the newest counts.
-    let mut newest: BTreeMap<(String, String), (u64, &str)> = BTreeMap::new();
-    for (name, about) in episode["charts"].as_object().into_iter().flatten() {
-        let published = about["published_at_step"].as_u64().filter(|at| *at <= step);
-        if let Some(at) = published.filter(|_| folder.join("charts").join(name).exists()) {
+    let snapshot = snapshot_files(root, folder, step)?;
+    let held = |digest: &str| snapshot.iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains(digest));
+    // Of a version that was published again, what a source holds counts, else the newest.
+    let mut newest: BTreeMap<(String, String), (bool, u64, &str)> = BTreeMap::new();
+    for (name, about) in published(episode, step) {
+        let digest = about["digest"].as_str().unwrap_or_default();
+        if folder.join("charts").join(name).exists() {
             let entry = newest.entry((about["name"].to_string(), about["version"].to_string())).or_default();
-            *entry = (*entry).max((at, name));
+            let at = about["published_at_step"].as_u64().unwrap_or_default();
+            *entry = (*entry).max((!digest.is_empty() && held(digest), at, name));
         }
     }
     let mut charts = Vec::new();
-    for (_, name) in newest.into_values() {
+    for (.., name) in newest.into_values() {
         let mut files = Vec::new();
         support::all_files(&folder.join("charts").join(name), "", &mut files);
         charts.extend(files.into_iter().map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
     }
     let controller = episode["controller"].as_str().map(str::to_owned);
     let options = Options { controller, ..Options::default() };
-    let mut snapshot = snapshot_files(root, folder, step)?;
+    let mut snapshot = snapshot;
     snapshot.push(("coverage.json".to_owned(), coverage(root, folder, episode)?));
     Ok(Inputs { snapshot, charts, options })
+}
+
+/// The charts that were published up to a step.
+fn published(episode: &Json, step: u64) -> impl Iterator<Item = (&str, &Json)> {
+    let all = episode["charts"].as_object().into_iter().flatten();
+    all.filter(move |(_, about)| about["published_at_step"].as_u64().is_some_and(|at| at <= step))
+        .map(|(name, about)| (name.as_str(), about))
 }
 
 /// What was recorded: every served kind in the namespaces that occur, but for kinds that manifests hold and no snapshot
@@ -209,7 +222,7 @@ fn done(before: &Snapshot, after: &Snapshot, namespace: &str, name: &str) -> Res
     Ok(Some(done))
 }
 
-fn compare(release: &Release, done: &Done, wrong: &mut dyn FnMut(String)) {
+fn compare(release: &Release, done: &Done, only_facts: bool, wrong: &mut dyn FnMut(String)) {
     let force = &release.force;
     let created: BTreeSet<String> = force.created.iter().map(ToString::to_string).collect();
     let deleted: BTreeSet<String> = force.deleted.iter().map(ToString::to_string).collect();
@@ -234,8 +247,6 @@ fn compare(release: &Release, done: &Done, wrong: &mut dyn FnMut(String)) {
             wrong(format!("no finding for {object}"));
         }
         let explains = [Class::WouldRotate, Class::Noise, Class::DeletedLive];
-        // What a chart or values changed needs no fact.
-        let only_facts = release.decision.state == "InSync";
         for finding in findings.iter().filter(|f| only_facts && f.chains.is_empty() && !explains.contains(&f.class)) {
             wrong(format!("{} {object} has no fact that decides it", finding.class.word()));
         }

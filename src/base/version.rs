@@ -15,6 +15,8 @@ pub struct HelmVersion {
     pub go: u16,
     /// It is the library inside a helm-controller, which calls itself `v4.2` without a patch number (`F-362`).
     pub embedded: bool,
+    /// One quirk that is not as in that version: to find out which of them makes a difference.
+    pub flipped: Option<Quirk>,
 }
 
 /// The releases that a line such as `4.2`, or a major such as `3`, stands for: number and the Go they are built with.
@@ -26,12 +28,12 @@ impl HelmVersion {
     pub fn cli(major: u16, minor: u16, patch: u16) -> Self {
         let number = (major, minor, patch);
         let go = RELEASES.iter().rev().find(|(n, _)| *n <= number).map_or(23, |(_, go)| *go);
-        HelmVersion { number, go, embedded: false }
+        HelmVersion { number, go, embedded: false, flipped: None }
     }
 
     /// The library of that number inside a helm-controller built with Go 1.`go`.
     pub fn library(major: u16, minor: u16, patch: u16, go: u16) -> Self {
-        HelmVersion { number: (major, minor, patch), go, embedded: true }
+        HelmVersion { number: (major, minor, patch), go, embedded: true, flipped: None }
     }
 
     /// 3 or 4.
@@ -47,7 +49,12 @@ impl HelmVersion {
 
     /// Whether this version behaves as the quirk says.
     pub fn has(self, quirk: Quirk) -> bool {
-        quirk.holds(self)
+        quirk.holds(self) != (self.flipped == Some(quirk))
+    }
+
+    /// The same version, but for one quirk.
+    pub fn flipped(self, quirk: Quirk) -> Self {
+        HelmVersion { flipped: Some(quirk), ..self }
     }
 }
 
@@ -91,9 +98,30 @@ impl FromStr for HelmVersion {
     }
 }
 
-/// One way in which versions of Helm differ. The name says what the *newer* side does; the doc line cites the rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Quirk {
+/// Declares the quirks, and lists them with the rules that their doc lines begin with.
+macro_rules! quirks {
+    ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
+        /// One way in which versions of Helm differ. The name says what the *newer* side does; the doc line cites the rule.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Quirk {
+            $($(#[doc = $doc])+ $name,)*
+        }
+
+        impl Quirk {
+            /// Every quirk.
+            pub const ALL: &[Quirk] = &[$(Quirk::$name),*];
+
+            /// The rule and what it says: `H-27`: `.Chart` is a map.
+            pub fn rule(self) -> &'static str {
+                match self {
+                    $(Quirk::$name => concat!($($doc),+).trim_ascii(),)*
+                }
+            }
+        }
+    };
+}
+
+quirks! {
     /// `H-1`, `H-2`, `H-5`–`H-11`: nulls of a chart's own values are dropped before merging.
     DropsDefaultNulls,
     /// `H-4`, `H-7`: a user null over a null default inside a map stays.
@@ -222,6 +250,14 @@ mod tests {
         {
             assert_eq!(text.parse::<HelmVersion>().unwrap().number, number, "{text}");
         }
+    }
+
+    #[test]
+    fn one_quirk_can_be_otherwise() {
+        let helm: HelmVersion = "4.2".parse().unwrap();
+        let other = helm.flipped(Quirk::ChartIsMap);
+        assert!(helm.has(Quirk::ChartIsMap) && !other.has(Quirk::ChartIsMap) && other.has(Quirk::MustToYaml));
+        assert!(Quirk::ALL.iter().all(|quirk| quirk.rule().starts_with("`H-")));
     }
 
     #[test]

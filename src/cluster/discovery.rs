@@ -149,6 +149,20 @@ impl Discovery {
         self.groups.entry(group_version.to_owned()).or_default().resources.insert(resource.kind.clone(), resource);
     }
 
+    /// Adds an API version (`a.io/v1`) or a resource of it (`a.io/v1/Kind`), as flags name them.
+    pub fn add_api(&mut self, api: &str) {
+        let core = api.starts_with("v1/") || api == "v1";
+        let (version, kind) = match api.splitn(if core { 2 } else { 3 }, '/').collect::<Vec<_>>()[..] {
+            [version, kind] if core => (version.to_owned(), Some(kind)),
+            [group, version, kind] => (format!("{group}/{version}"), Some(kind)),
+            _ => (api.to_owned(), None),
+        };
+        let group = self.groups.entry(version).or_default();
+        if let Some(kind) = kind {
+            group.sub_kinds.insert(kind.to_owned());
+        }
+    }
+
     /// Takes a group version away.
     pub fn remove(&mut self, group_version: &str) {
         self.groups.remove(group_version);

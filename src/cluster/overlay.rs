@@ -25,6 +25,11 @@ impl<'a> Overlay<'a> {
         Overlay { base, edits: BTreeMap::new(), discovery: None }
     }
 
+    /// No edits, but other things served.
+    pub fn with_discovery(base: &'a dyn Facts, discovery: Discovery) -> Self {
+        Overlay { base, edits: BTreeMap::new(), discovery: Some(Box::new(discovery)) }
+    }
+
     /// Writes an object as a release's apply would: over what is there, without the fields that `previous` (the object as
     /// the release wrote it last) had and this one lacks. `stringData` goes into `data`, a missing namespace is
     /// `namespace`, cluster-scoped objects have none. CRDs make their kinds served.

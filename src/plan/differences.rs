@@ -11,14 +11,23 @@ use super::redact::Redactor;
 use super::render::{Doc, Rendered};
 use crate::cluster::object::ObjectKey;
 use crate::diff::{self, at};
-use crate::report::contract::{Class, Difference, FieldDifference};
+use crate::report::contract::{Difference, FieldDifference};
 use crate::value::origin::OriginSet;
 
 /// The differences between a release's stored manifest and its render now, by object. Data of Secrets is shown as its
 /// length, unless `redactor` is none: then the user asked to see it.
 pub fn differences(subject: &Subject, analysis: &Analysis, redactor: Option<&Redactor>) -> Vec<Difference> {
-    let now = &analysis.now;
     let stored: BTreeMap<&ObjectKey, &Doc> = subject.stored_docs.iter().map(|doc| (&doc.key, doc)).collect();
+    let mut all = between(&stored, &analysis.now, redactor);
+    for difference in &mut all {
+        let of = analysis.findings.iter().filter(|f| f.object.as_ref() == Some(&difference.object));
+        difference.classes = of.map(|f| f.class).collect();
+    }
+    all
+}
+
+/// The differences between objects and a render; data of Secrets as in [`differences`].
+pub fn between(stored: &BTreeMap<&ObjectKey, &Doc>, now: &Rendered, redactor: Option<&Redactor>) -> Vec<Difference> {
     let mut all = Vec::new();
     let show = |key: &ObjectKey, path: &str, value: Option<&Json>, from: &[Source]| -> Option<String> {
         let value = value?;
@@ -53,21 +62,18 @@ pub fn differences(subject: &Subject, analysis: &Analysis, redactor: Option<&Red
             })
             .collect();
         if !fields.is_empty() {
-            all.push(difference(analysis, &doc.key, if old.is_null() { "created" } else { "changed" }, fields));
+            all.push(difference(&doc.key, if old.is_null() { "created" } else { "changed" }, fields));
         }
     }
     for key in stored.keys().filter(|key| !now.holds(key)) {
-        all.push(difference(analysis, key, "deleted", Vec::new()));
+        all.push(difference(key, "deleted", Vec::new()));
     }
     all.sort_by(|a, b| a.object.cmp(&b.object));
     all
 }
 
-fn difference(analysis: &Analysis, key: &ObjectKey, does: &'static str, fields: Vec<FieldDifference>) -> Difference {
-    let object = reference(key);
-    let classes: Vec<Class> =
-        analysis.findings.iter().filter(|f| f.object.as_ref() == Some(&object)).map(|f| f.class).collect();
-    Difference { object, does, classes, fields }
+fn difference(key: &ObjectKey, does: &'static str, fields: Vec<FieldDifference>) -> Difference {
+    Difference { object: reference(key), does, classes: Vec::new(), causes: Vec::new(), fields }
 }
 
 /// A fact that a value goes back to.

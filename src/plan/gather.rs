@@ -62,6 +62,29 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// A chart with values that nobody installed.
+    pub fn alone(name: &str, namespace: &str, chart: Chart, values: Json) -> Subject {
+        Subject {
+            release: ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() },
+            namespace: namespace.to_owned(),
+            helm_name: name.to_owned(),
+            helm_release: None,
+            chart: Some(chart),
+            values,
+            decision: Decision {
+                state: "Absent".into(),
+                reason: "nobody installed it".into(),
+                action: "none".into(),
+                trace: Vec::new(),
+            },
+            moves: Moves::Only,
+            depends_on: BTreeSet::new(),
+            stored: Vec::new(),
+            stored_docs: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
     /// Whether everything that a render needs is there.
     pub fn can_render(&self) -> bool {
         self.missing.is_empty()

@@ -17,6 +17,7 @@ pub mod findings;
 pub mod follows;
 pub mod gather;
 pub mod latent;
+pub mod lint;
 pub mod producer;
 pub mod redact;
 pub mod render;
@@ -29,5 +30,6 @@ mod tests;
 mod trigger_tests;
 pub mod verdict;
 pub mod waves;
+pub mod whatif;
 
 pub use run::Session;

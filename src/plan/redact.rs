@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::findings::Analysis;
 use super::gather::Subject;
+use super::render::Rendered;
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::codec::base64::decode_lenient;
@@ -27,7 +27,7 @@ pub struct Redactor {
 
 impl Redactor {
     /// Over the Secrets that the render looked up, and those that the release takes values from.
-    pub fn new(subject: &Subject, analysis: Option<&Analysis>, facts: &dyn Facts) -> Redactor {
+    pub fn new(subject: &Subject, rendered: Option<&Rendered>, facts: &dyn Facts) -> Redactor {
         let mut pieces = BTreeSet::new();
         let secret = |namespace: &str, name: &str| ObjectKey {
             group: String::new(),
@@ -35,8 +35,7 @@ impl Redactor {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         };
-        let lookups =
-            analysis.into_iter().flat_map(|a| &a.now.lookups).map(|l| &l.key).filter(|k| *k.kind == *"Secret");
+        let lookups = rendered.into_iter().flat_map(|r| &r.lookups).map(|l| &l.key).filter(|k| *k.kind == *"Secret");
         for key in lookups.collect::<BTreeSet<_>>() {
             if key.name.is_empty() {
                 let namespace = Some(&*key.namespace).filter(|n| !n.is_empty());

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::chain::flatten;
 use super::fact::Fact;
 use super::gather::Subject;
-use crate::base::version::HelmVersion;
+use crate::base::version::{HelmVersion, Quirk};
 use crate::cluster::discovery::KubeVersion as KubernetesVersion;
 use crate::cluster::lookup::can_exist;
 use crate::cluster::object::{ObjectKey, group_of};
@@ -162,17 +162,29 @@ impl Rendered {
 pub struct Renderer {
     /// The controller: its version and flags.
     pub settings: Settings,
+    helm: HelmVersion,
     parsed: Parsed,
 }
 
 impl Renderer {
     /// For one controller.
     pub fn new(settings: Settings) -> Renderer {
-        Renderer { settings, parsed: Parsed::default() }
+        Renderer { helm: settings.controller.helm(), settings, parsed: Parsed::default() }
     }
 
-    fn helm(&self) -> HelmVersion {
-        self.settings.controller.helm()
+    /// The same controller with another Helm inside.
+    pub fn with_helm(self, helm: HelmVersion) -> Renderer {
+        Renderer { helm, ..self }
+    }
+
+    /// The same controller with a Helm that differs by one rule.
+    pub fn flipped(&self, quirk: Quirk) -> Renderer {
+        Renderer::new(self.settings.clone()).with_helm(self.helm.flipped(quirk))
+    }
+
+    /// The Helm inside.
+    pub fn helm(&self) -> HelmVersion {
+        self.helm
     }
 
     /// Renders a release as its next upgrade (or install) would, on these facts.

@@ -15,16 +15,20 @@ use super::render::Renderer;
 use super::steps;
 use super::verdict::{Case, verdict};
 use super::waves::{Ordered, order, predicted};
+use super::whatif::{Side, what_if};
 use crate::base::Known;
 use crate::base::diag::Diagnostic;
+use crate::base::version::HelmVersion;
+use crate::cluster::discovery::KubeVersion;
 use crate::cluster::import::import;
 use crate::cluster::lookup::object_of;
 use crate::cluster::object::ObjectKey;
+use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::settings::Settings;
 use crate::report::contract::{
     Class, Danger, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report, SnapshotInfo,
-    VERSION, Verdict,
+    VERSION, Verdict, WhatIf,
 };
 
 /// A snapshot that was read, and its releases.
@@ -81,6 +85,19 @@ impl Session {
         }
     }
 
+    /// Which releases another Helm (`helm`), another version of Kubernetes (`kubernetes`), or API versions served besides
+    /// (`served`, as `a.io/v1` or `a.io/v1/Kind`) would render otherwise.
+    pub fn what_if(&self, helm: Option<HelmVersion>, kubernetes: Option<&str>, served: &[String]) -> Vec<WhatIf> {
+        let mut discovery = self.facts.discovery.clone();
+        discovery.version = kubernetes.map_or(discovery.version, KubeVersion::new);
+        served.iter().for_each(|api| discovery.add_api(api));
+        let other = Overlay::with_discovery(&self.facts, discovery);
+        let renderer = Renderer::new(self.settings.clone()).with_helm(helm.unwrap_or(self.renderer.helm()));
+        let before = Side { renderer: &self.renderer, facts: &self.facts };
+        let after = Side { renderer: &renderer, facts: &other };
+        self.subjects.iter().filter(|s| s.can_render()).filter_map(|s| what_if(&before, &after, s)).collect()
+    }
+
     /// What a force of one release would change, field by field; `None` if there is no such release. Data of Secrets is
     /// hidden unless `show_secrets`.
     ///
@@ -92,7 +109,7 @@ impl Session {
             return Some(Err(format!("missing: {}", subject.missing.join(", "))));
         }
         let analysis = analyse(&self.renderer, subject, &self.facts);
-        let redactor = Redactor::new(subject, Some(&analysis), &self.facts);
+        let redactor = Redactor::new(subject, Some(&analysis.now), &self.facts);
         Some(match &analysis.now.error {
             Some(error) if show_secrets => Err(error.clone()),
             Some(error) => Err(redactor.mask(error)),
@@ -138,7 +155,7 @@ fn release(
     let subject = &subjects[i];
     let first = ordered.first.get(i).and_then(Option::as_ref);
     let last = ordered.later.get(&i);
-    let redactor = Redactor::new(subject, ordered.final_analysis(i), facts);
+    let redactor = Redactor::new(subject, ordered.final_analysis(i).map(|a| &a.now), facts);
     let mut findings = first.map(|first| merged(first, last)).unwrap_or_default();
     for error in findings.iter_mut().filter_map(|f| f.error.as_mut()) {
         *error = redactor.mask(error);

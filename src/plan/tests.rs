@@ -1,12 +1,19 @@
 //! What a whole run promises, on the shipped scenario S1 + S2.
 
+use serde_json::json;
+
 use super::assume::Choices;
 use super::charts::Charts;
-use super::gather::gather;
+use super::gather::{Subject, gather};
+use super::lint::lint;
 use super::render::Renderer;
 use super::run::Session;
 use super::waves::order;
+use super::whatif::{Side, what_if};
+use crate::chart::{Chart, Files};
 use crate::cluster::import::import;
+use crate::cluster::overlay::Overlay;
+use crate::cluster::snapshot::Snapshot;
 use crate::flux::settings::Settings;
 use crate::report::contract::{Release, Verdict};
 
@@ -57,4 +64,78 @@ fn the_second_wave_renders_on_what_the_first_one_makes() {
     let forced = text(&ordered.final_analysis(reader).unwrap().now.docs);
     assert!(first.contains("http://seaweedfs-s3") && !forced.contains("http://seaweedfs-s3"));
     assert!(forced.contains("https://s3."));
+}
+
+fn chart(templates: &[(&str, &str)], values: &str) -> Chart {
+    let mut files: Files =
+        templates.iter().map(|(name, text)| (format!("templates/{name}"), text.as_bytes().to_vec())).collect();
+    files.insert("Chart.yaml".into(), b"apiVersion: v2\nname: a\nversion: 1.0.0\n".to_vec());
+    files.insert("values.yaml".into(), values.as_bytes().to_vec());
+    Chart::from_folder(files).unwrap()
+}
+
+#[test]
+fn what_another_helm_renders_otherwise_is_told_with_its_rule() {
+    let templates = [
+        (
+            "null.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}\ndata: {has: '{{ hasKey .Values \"top\" }}'}",
+        ),
+        ("same.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: same}"),
+    ];
+    let subject = Subject::alone("r", "ns", chart(&templates, "top: null"), json!({}));
+    let facts = Snapshot::default();
+    let renderer = |helm: &str| Renderer::new(Settings::default()).with_helm(helm.parse().unwrap());
+    let (old, new) = (renderer("4.1"), renderer("4.2"));
+    let side = |renderer| Side { renderer, facts: &facts };
+    let found = what_if(&side(&old), &side(&new), &subject).unwrap();
+    let [object] = &found.objects[..] else { panic!("{found:?}") };
+    assert_eq!((object.object.name.as_str(), object.fields[0].path.as_str()), ("n", ".data.has"));
+    assert!(object.causes[0].starts_with("`H-1`"), "{:?}", object.causes);
+    assert!(what_if(&side(&old), &side(&old), &subject).is_none());
+}
+
+#[test]
+fn what_another_cluster_renders_otherwise_is_told_with_the_capability() {
+    let template = "{{ if .Capabilities.APIVersions.Has \"a.io/v1\" }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}{{ end }}";
+    let subject = Subject::alone("r", "ns", chart(&[("c.yaml", template)], ""), json!({}));
+    let facts = Snapshot::default();
+    let mut discovery = facts.discovery.clone();
+    discovery.add_api("a.io/v1");
+    let other = Overlay::with_discovery(&facts, discovery);
+    let renderer = Renderer::new(Settings::default());
+    let (before, after) = (Side { renderer: &renderer, facts: &facts }, Side { renderer: &renderer, facts: &other });
+    let found = what_if(&before, &after, &subject).unwrap();
+    assert_eq!(found.objects[0].does, "created");
+    assert_eq!(found.objects[0].causes, ["Capabilities.APIVersions a.io/v1"]);
+}
+
+fn hazards(templates: &[(&str, &str)]) -> Vec<&'static str> {
+    let renderer = Renderer::new(Settings::default());
+    let found = lint(&renderer, "r", "ns", chart(templates, ""), json!({}));
+    assert_eq!(found.error, None);
+    found.items.iter().map(|item| item.hazard.word()).collect()
+}
+
+#[test]
+fn a_chart_that_asks_nobody_has_no_hazard() {
+    assert!(hazards(&[("c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}")]).is_empty());
+}
+
+#[test]
+fn lint_tells_each_hazard_apart() {
+    let config = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+    let gate = format!("{{{{ if (lookup \"v1\" \"Secret\" \"x\" \"y\").data }}}}\n{}{{{{ end }}}}", config("gated"));
+    assert_eq!(hazards(&[("g.yaml", &gate)]), ["GATE"]);
+    let once = format!("{{{{ if not (lookup \"v1\" \"ConfigMap\" \"ns\" \"m\") }}}}\n{}{{{{ end }}}}", config("m"));
+    assert_eq!(hazards(&[("o.yaml", &once)]), ["CREATED_ONCE", "SELF_PRODUCED"]);
+    let random = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: {{ randAlphaNum 9 }}}";
+    assert_eq!(hazards(&[("r.yaml", random)]), ["ROTATES"]);
+    let fail = format!(
+        "{{{{ if not (lookup \"v1\" \"Secret\" \"x\" \"y\") }}}}{{{{ fail \"no\" }}}}{{{{ end }}}}\n{}",
+        config("n")
+    );
+    assert_eq!(hazards(&[("f.yaml", &fail)]), ["ERROR_GATE"]);
+    let own = fail.replace("\"Secret\" \"x\" \"y\"", "\"ConfigMap\" \"ns\" \"n\"");
+    assert_eq!(hazards(&[("d.yaml", &own)]), ["DEADLOCK", "SELF_PRODUCED"]);
 }

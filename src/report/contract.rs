@@ -291,8 +291,104 @@ pub struct Difference {
     pub does: &'static str,
     /// What the findings say of it.
     pub classes: Vec<Class>,
+    /// What makes the difference: rules of the table of versions (`H-27`), capabilities; of `whatif` only.
+    pub causes: Vec<String>,
     /// Its fields that differ; none for what is deleted.
     pub fields: Vec<FieldDifference>,
+}
+
+/// What a chart does that depends on the cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct Lint {
+    /// Why it does not render at all, even if everything it asks for exists.
+    pub error: Option<String>,
+    /// By hazard and place.
+    pub items: Vec<LintItem>,
+}
+
+/// One hazard of a chart.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+pub struct LintItem {
+    /// What it is.
+    pub hazard: Hazard,
+    /// The gate and the fact, where there is one.
+    pub chain: Option<Chain>,
+    /// The objects concerned.
+    pub objects: Vec<ObjectRef>,
+    /// More about it.
+    pub text: Option<String>,
+}
+
+/// What may go wrong with a chart on a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Hazard {
+    /// The render fails for want of what it would make itself.
+    Deadlock,
+    /// The render of the whole release fails until a fact exists.
+    ErrorGate,
+    /// An object is left out, silently, until a fact exists.
+    Gate,
+    /// A field takes a fallback until a fact exists.
+    Fallback,
+    /// An object is left out that no fact brings.
+    Never,
+    /// An object is made only while a fact is absent: the next upgrade deletes it.
+    CreatedOnce,
+    /// A random value in a Secret is drawn anew by every render.
+    Rotates,
+    /// It looks up what it makes itself: a first install never finds it.
+    SelfProduced,
+}
+
+impl Hazard {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Hazard::Deadlock => "DEADLOCK",
+            Hazard::ErrorGate => "ERROR_GATE",
+            Hazard::Gate => "GATE",
+            Hazard::Fallback => "FALLBACK",
+            Hazard::Never => "NEVER",
+            Hazard::CreatedOnce => "CREATED_ONCE",
+            Hazard::Rotates => "ROTATES",
+            Hazard::SelfProduced => "SELF_PRODUCED",
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Hazard::Deadlock => "the render fails for want of what it would make itself: no retry helps",
+            Hazard::ErrorGate => "all of these objects wait for the fact: the whole render fails without it",
+            Hazard::Gate => "left out without a word until the fact exists, and then until somebody forces the release",
+            Hazard::Fallback => "a fallback is taken until the fact exists, and kept until somebody forces the release",
+            Hazard::Never => "left out with these values, whatever the cluster holds",
+            Hazard::CreatedOnce => "made only while the fact is absent: the next upgrade deletes it",
+            Hazard::Rotates => "a value in a Secret that nothing guards: every upgrade replaces it",
+            Hazard::SelfProduced => "it looks up what it makes itself: a first install never finds it",
+        }
+    }
+}
+
+/// How the render of a release would be otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct WhatIf {
+    /// Which.
+    pub release: ReleaseRef,
+    /// Why it does not render today.
+    pub error_before: Option<String>,
+    /// Why it would not render then.
+    pub error_after: Option<String>,
+    /// What makes the errors differ, as in [`Difference::causes`].
+    pub error_causes: Vec<String>,
+    /// Objects that differ.
+    pub objects: Vec<Difference>,
 }
 
 /// One field that differs.

@@ -4,6 +4,7 @@ pub mod answers;
 pub mod contract;
 pub mod difference;
 pub mod explain;
+pub mod lint;
 pub mod table;
 
 pub use contract::Report;

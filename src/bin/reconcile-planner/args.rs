@@ -29,6 +29,10 @@ pub enum Command {
     ///
     /// Exit status: 0 answered, 1 some input could not be used, 64 the command line is wrong or there is no such release.
     Why(WhyArgs),
+    /// Say what another Helm or another Kubernetes would render otherwise, object by object, and why.
+    Whatif(WhatifArgs),
+    /// Say what a chart does that depends on the cluster: gates, fallbacks, deadlocks, what rotates.
+    Lint(LintArgs),
     /// Print what `helm template --dry-run=server` of a version prints.
     Render(RenderArgs),
 }
@@ -143,6 +147,34 @@ pub struct WhyArgs {
     pub snapshot: Snapshot,
     #[command(flatten)]
     pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct WhatifArgs {
+    /// What `kubectl get … -o yaml` or `-o json` printed: files, folders, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// The Helm inside the controller: exact (4.2.2) or a line (4.2).
+    #[arg(long)]
+    pub helm: Option<String>,
+    /// The version of Kubernetes.
+    #[arg(long)]
+    pub kube_version: Option<String>,
+    /// API versions served besides (`a.io/v1`, `a.io/v1/Kind`).
+    #[arg(short, long, value_delimiter = ',')]
+    pub api_versions: Vec<String>,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct LintArgs {
+    /// How to print.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+    /// The chart and its values, as `render` takes them.
+    #[command(flatten)]
+    pub render: RenderArgs,
 }
 
 /// Helm's own flags, with their own meanings.

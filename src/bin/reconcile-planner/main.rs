@@ -22,6 +22,8 @@ fn main() -> std::process::ExitCode {
         args::Command::Diff(args) => cmd::diff::run(&args),
         args::Command::Settled(args) => cmd::answers::settled(&args),
         args::Command::Why(args) => cmd::answers::why(&args),
+        args::Command::Whatif(args) => cmd::whatif::run(&args),
+        args::Command::Lint(args) => cmd::lint::run(&args),
         args::Command::Render(args) => cmd::render::run(&args),
     };
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work);

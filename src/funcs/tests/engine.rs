@@ -31,7 +31,7 @@ impl World for NoWorld {
     }
 }
 
-const HELM: HelmVersion = HelmVersion { number: (4, 2, 2), go: 26, embedded: false };
+const HELM: HelmVersion = HelmVersion { number: (4, 2, 2), go: 26, embedded: false, flipped: None };
 
 thread_local! {
     static TABLE: Rc<FuncTable> = Rc::new(FuncTable::new(super::super::all(), HELM));

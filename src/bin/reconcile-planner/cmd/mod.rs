@@ -3,8 +3,10 @@
 pub mod answers;
 pub mod diff;
 pub mod explain;
+pub mod lint;
 pub mod plan;
 pub mod render;
+pub mod whatif;
 
 use helm_render_predictor::api::{Inputs, Options};
 use helm_render_predictor::base::diag::Severity;

@@ -38,7 +38,7 @@ pub fn run(args: &RenderArgs) -> Exit {
 }
 
 /// Reads all files that the flags name.
-fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
+pub(super) fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
     let (name, chart) = match &args.chart[..] {
         [name, chart] => (name.as_str(), chart),
         [chart] => ("release-name", chart),

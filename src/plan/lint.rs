@@ -1,0 +1,205 @@
+//! A chart without a cluster: what each gate hides, what would deadlock, what rotates, what the next upgrade deletes.
+//!
+//! The chart is rendered as a first install on an empty cluster that serves every kind the chart asks for. Three renders
+//! tell most: as it is, with everything hoped for, and with the values' gates forced open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::chain::{chain, flatten};
+use super::fact::{Fact, facts_of};
+use super::findings::{analyse, reference};
+use super::gather::Subject;
+use super::render::{Doc, Mode, Rendered, Renderer};
+use crate::chart::Chart;
+use crate::cluster::discovery::Resource;
+use crate::cluster::lookup::object_of;
+use crate::cluster::object::ObjectKey;
+use crate::cluster::snapshot::Snapshot;
+use crate::report::contract::{Chain, Class, Hazard, Lint, LintItem, ObjectRef};
+use crate::value::origin::{LookupKey, Origin};
+
+/// Most rounds of learning which kinds a chart asks for: each may open branches that ask for more.
+const ROUNDS: usize = 4;
+
+/// Analyses a chart with these values.
+pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, values: serde_json::Value) -> Lint {
+    let mut subject = Subject::alone(name, namespace, chart, values);
+    let (facts, served) = empty_cluster(renderer, &subject);
+    let now = renderer.render(&subject, &facts, &Mode::Now);
+    let hoped = renderer.render(&subject, &facts, &Mode::Hoped { served: served.clone(), except: None });
+    if let (Some(_), Some(error)) = (&now.error, &hoped.error) {
+        return Lint { error: Some(error.clone()), items: Vec::new() };
+    }
+    let mut items = error_gates(renderer, &subject, &facts, &served, &hoped);
+    if let (Some(error), true) = (&now.error, items.is_empty()) {
+        items.push(together(error, &hoped));
+    }
+    // The next upgrade on the same cluster: what the first install stored, against what is found then.
+    subject.stored_docs = renderer.render(&subject, &facts, &Mode::Now).docs;
+    let analysis = analyse(renderer, &subject, &facts);
+    items.extend(gates(&analysis.findings));
+    if now.error.is_none() {
+        items.extend(created_once(&now, &hoped));
+    }
+    let makes = if now.error.is_none() { &now } else { &hoped };
+    items.extend(rotating(makes, &hoped));
+    items.extend(self_produced(makes, &hoped, &facts));
+    items.sort();
+    items.dedup();
+    Lint { error: None, items }
+}
+
+/// A cluster with nothing in it that serves what the chart asks for; and the API versions that may be hoped for.
+fn empty_cluster(renderer: &Renderer, subject: &Subject) -> (Snapshot, Rc<BTreeSet<Rc<str>>>) {
+    let mut facts = Snapshot::default();
+    facts.coverage.complete = true;
+    let mut served: Rc<BTreeSet<Rc<str>>> = Rc::default();
+    for _ in 0..ROUNDS {
+        let mut asked: BTreeSet<Rc<LookupKey>> = BTreeSet::new();
+        let mut apis: BTreeSet<Rc<str>> = BTreeSet::new();
+        let hoped = Mode::Hoped { served: served.clone(), except: None };
+        for mode in [Mode::Now, hoped] {
+            let rendered = renderer.render(subject, &facts, &mode);
+            for origin in rendered.origins.all() {
+                match origin {
+                    Origin::ApiVersion(api) if facts.discovery.may_come(&api) => drop(apis.insert(api)),
+                    Origin::Lookup { key, .. } => drop(asked.insert(key)),
+                    _ => {}
+                }
+            }
+            for doc in &rendered.docs {
+                serve(&mut facts, &doc.api_version, &doc.key.kind, !doc.key.namespace.is_empty());
+            }
+        }
+        for key in &asked {
+            serve(&mut facts, &key.api_version, &key.kind, !key.namespace.is_empty() || key.name.is_empty());
+        }
+        served = Rc::new(apis);
+    }
+    (facts, served)
+}
+
+fn serve(facts: &mut Snapshot, api_version: &str, kind: &str, namespaced: bool) {
+    if !api_version.is_empty() && facts.discovery.resource(api_version, kind).is_none() && !kind.is_empty() {
+        let plural = format!("{}s", kind.to_lowercase());
+        facts.discovery.add(api_version, Resource { kind: kind.to_owned(), plural, namespaced, readable: true });
+    }
+}
+
+/// What waits behind a fact, by fact and place.
+fn gates(findings: &[crate::report::contract::Finding]) -> Vec<LintItem> {
+    let mut found: BTreeMap<(Hazard, Chain), BTreeSet<ObjectRef>> = BTreeMap::new();
+    for finding in findings {
+        let hazard = match finding.class {
+            Class::SkippedWaiting => Hazard::Gate,
+            Class::HollowWaiting => Hazard::Fallback,
+            Class::SkippedNever => Hazard::Never,
+            _ => continue,
+        };
+        for chain in &finding.chains {
+            found.entry((hazard, chain.clone())).or_default().extend(finding.object.clone());
+        }
+    }
+    let item = |((hazard, chain), objects): ((Hazard, Chain), BTreeSet<ObjectRef>)| LintItem {
+        hazard,
+        chain: Some(chain),
+        objects: objects.into_iter().collect(),
+        text: None,
+    };
+    found.into_iter().map(item).collect()
+}
+
+/// Objects that are rendered only as long as a fact is absent: the upgrade after that deletes them.
+fn created_once(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
+    let once = now.docs.iter().filter(|doc| !hoped.holds(&doc.key));
+    once.flat_map(|doc| {
+        let set = doc.identity(&now.origins);
+        facts_of(set, now).into_iter().flat_map(move |(fact, fields)| {
+            fields.into_iter().map(move |field| LintItem {
+                hazard: Hazard::CreatedOnce,
+                chain: Some(chain(set, &fact, &field, now, &doc.source)),
+                objects: vec![reference(&doc.key)],
+                text: None,
+            })
+        })
+    })
+    .collect()
+}
+
+/// Random values in Secrets that no lookup replaces by the ones that are there.
+fn rotating(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
+    let random = |doc: &Doc, path: &str, rendered: &Rendered| {
+        let set = doc.leaves.get(path).copied().unwrap_or_default();
+        flatten(set, &rendered.origins, &rendered.gates).into_iter().find_map(|origin| match origin {
+            Origin::Random(site) => Some(site),
+            _ => None,
+        })
+    };
+    let mut found = Vec::new();
+    for doc in now.docs.iter().filter(|doc| doc.key.kind == "Secret") {
+        for path in doc.leaves.keys() {
+            let Some(site) = random(doc, path, now) else { continue };
+            let guarded = hoped.doc(&doc.key).is_none_or(|other| random(other, path, hoped).is_none());
+            if !guarded {
+                found.push(LintItem {
+                    hazard: Hazard::Rotates,
+                    chain: None,
+                    objects: vec![reference(&doc.key)],
+                    text: Some(format!("{path} is drawn anew by every render ({site})")),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Lookups of objects that the chart itself makes: a first install never finds them.
+fn self_produced(now: &Rendered, hoped: &Rendered, facts: &Snapshot) -> Vec<LintItem> {
+    let made: BTreeSet<&ObjectKey> = now.docs.iter().chain(&hoped.docs).map(|doc| &doc.key).collect();
+    let lookups = now.lookups.iter().chain(&hoped.lookups).map(|lookup| (&lookup.key, lookup));
+    let once: BTreeMap<_, _> = lookups.collect();
+    let own = once.into_iter().filter(|(key, _)| made.contains(&object_of(facts, key)));
+    own.map(|(key, lookup)| LintItem {
+        hazard: Hazard::SelfProduced,
+        chain: None,
+        objects: vec![reference(&object_of(facts, key))],
+        text: Some(format!("looked up at {}:{}", lookup.place.file, lookup.place.line)),
+    })
+    .collect()
+}
+
+/// A render that fails until several facts exist.
+fn together(error: &str, hoped: &Rendered) -> LintItem {
+    LintItem {
+        hazard: Hazard::ErrorGate,
+        chain: None,
+        objects: hoped.docs.iter().map(|doc| reference(&doc.key)).collect(),
+        text: Some(error.to_owned()),
+    }
+}
+
+/// For each fact: would its absence alone, with everything else there, fail the whole render? If the chart itself would make
+/// the fact, the render never succeeds.
+fn error_gates(
+    renderer: &Renderer,
+    subject: &Subject,
+    facts: &Snapshot,
+    served: &Rc<BTreeSet<Rc<str>>>,
+    hoped: &Rendered,
+) -> Vec<LintItem> {
+    let asked: BTreeSet<Fact> = hoped.lookups.iter().map(|l| Fact::Lookup(l.key.clone())).collect();
+    let mut found = Vec::new();
+    for fact in asked {
+        let mode = Mode::Hoped { served: served.clone(), except: Some(fact.clone()) };
+        let Some(error) = renderer.render(subject, facts, &mode).error else { continue };
+        let own = fact.lookup().is_some_and(|key| hoped.holds(&object_of(facts, key)));
+        found.push(LintItem {
+            hazard: if own { Hazard::Deadlock } else { Hazard::ErrorGate },
+            chain: None,
+            objects: hoped.docs.iter().map(|doc| reference(&doc.key)).collect(),
+            text: Some(format!("without {fact}: {error}")),
+        });
+    }
+    found
+}
