@@ -22,8 +22,9 @@ KUBE_VERSION = "v1.33.1"
 HEADER = b"---\n# Source: demo/templates/t.yaml\n"
 RESULTS = ("output", "stdout", "error")
 # What lets a template see, or be seen by, another one of the chart.
-COUPLED = re.compile(rb"define|block|template|Template|set\b|erge|Subcharts|Files|\bpush|append|kind:|---")
-BATCH = 60
+# Keys and digests of passwords take long.
+COUPLED = re.compile(rb"gen[A-Z]|bcrypt|htpasswd|derive|getHost|define|block|template|Template|set\b|erge|Subcharts|Files|\bpush|append|kind:|---")
+BATCH = 40
 
 
 # ------------------------------------------------------------------- pages
@@ -33,9 +34,9 @@ class Block:
 
 
 class Case:
-    def __init__(self, title, common):
+    def __init__(self, title, common, end):
         self.title, self.blocks, self.common = title, [], common
-        self.end = 0                    # index of the text part after the last block
+        self.end = end                  # index of the text part after the last block
         self.results = {}
 
     def inputs(self):
@@ -90,11 +91,10 @@ class Page:
             fence = re.match(r"`{3,}", line)
             if not fence:
                 if line.startswith("## "):
-                    owner = Case(line[3:], common)
+                    self.parts.append("")
+                    owner = Case(line[3:], common, len(self.parts) - 1)
                     self.cases.append(owner)
                 self.parts[-1] += lines[i]
-                if owner and not owner.blocks:
-                    owner.end = len(self.parts) - 1
                 i += 1
                 continue
             raw, content = lines[i], ""
@@ -126,16 +126,18 @@ class Page:
         ends = {case.end: case for case in recorded}
 
         def dropped(i):
-            return 0 < i < len(self.parts) and self.parts[i][2] and self.parts[i][0] in recorded
+            part = self.parts[i] if 0 < i < len(self.parts) else ""
+            return isinstance(part, tuple) and part[2] and part[0] in recorded
         out = []
         for i, part in enumerate(self.parts):
             if isinstance(part, tuple):
                 out.append("" if dropped(i) else part[1])
                 continue
             if i in ends:
-                part = "\n" + result_blocks(ends[i], lines) + "\n" + part.lstrip("\n")
-            elif not part.strip() and (dropped(i - 1) or dropped(i + 1)):
-                part = ""
+                results = "\n" + result_blocks(ends[i], lines) + "\n"
+                part = part.rstrip("\n") + "\n" + results if part.startswith("## ") else results + part.lstrip("\n")
+            elif dropped(i + 1) or dropped(i - 1):
+                part = part.rstrip("\n") + "\n" if part.strip() else ""
             out.append(re.sub(r"(?m)^Recorded with Helm .*$", "Recorded with Helm %s." % ", ".join(versions), part))
         return "".join(out).rstrip("\n") + "\n"
 
@@ -275,12 +277,19 @@ class Recorder:
                 work += [(self.alone, helm, c) for helm in self.helms]
             else:
                 groups[tuple((b.role, b.content) for b in inputs if b.role != "template")].append(c)
-        for group in groups.values():
-            for at in range(0, len(group), BATCH):
-                work += [(self.batch, helm, group[at:at + BATCH]) for helm in self.helms]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for done in [pool.submit(f, helm, what) for f, helm, what in work]:
-                done.result()
+            def finish(work):
+                for done in [pool.submit(f, helm, what) for f, helm, what in work]:
+                    done.result()
+            finish(work)
+            for helm in self.helms:         # one after the other: what failed with one is likely to fail with the next
+                work = []
+                for group in groups.values():
+                    failed = [c for c in group if any(error is not None for error, _ in c.results.values())]
+                    rest = [c for c in group if c not in failed]
+                    work += [(self.alone, helm, c) for c in failed]
+                    work += [(self.batch, helm, rest[at:at + BATCH]) for at in range(0, len(rest), BATCH)]
+                finish(work)
 
 
 def line_of(version):
@@ -303,7 +312,7 @@ def main():
         page = Page(path)
         chosen = [c for c in page.cases if (not a.only or re.search(a.only, c.title))
                   and not (a.missing and any(b.role in RESULTS for b in c.blocks))
-                  and any(b.role in ("template", "file") for b in c.blocks)]
+                  and any(b.role in ("template", "file") for b in c.inputs())]
         recorder.record(chosen, a.alone)
         new = page.render(versions, set(chosen))
         with open(path, encoding="utf-8", newline="") as fh:
