@@ -50,6 +50,19 @@ pub fn quote_char(c: char) -> String {
     out
 }
 
+/// A quoted text with escapes for all that is not ASCII (`%+q`).
+pub fn ascii(quoted: &str) -> String {
+    let mut out = String::with_capacity(quoted.len());
+    for c in quoted.chars() {
+        let _ = match u32::from(c) {
+            ..=0x7f => write!(out, "{c}"),
+            code @ ..=0xffff => write!(out, "\\u{code:04x}"),
+            code => write!(out, "\\U{code:08x}"),
+        };
+    }
+    out
+}
+
 /// Writes one character as it stands between double quotes.
 pub fn escape(c: char, out: &mut String) {
     let short = match c {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::rc::Rc;
 
+use super::complex::Complex;
 use crate::value::Text;
 
 /// Byte position in a template's source.
@@ -132,7 +133,7 @@ pub struct Number {
     /// Its value as a float, if it is one.
     pub float: Option<f64>,
     /// A constant with `i`.
-    pub complex: bool,
+    pub complex: Option<Complex>,
 }
 
 impl Expr {

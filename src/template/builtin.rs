@@ -1,5 +1,6 @@
 //! The functions that belong to the language itself.
 
+use super::complex::Complex;
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use super::printf;
 use crate::base::version::Quirk;
@@ -81,7 +82,7 @@ fn len(call: &mut Call<'_>, args: &[Value]) -> Answer {
     Ok(Value::int(n as i64))
 }
 
-/// An index into a list or string, as Go checks it.
+/// An index into a list or string below `limit`, as Go checks it; behind the last item it goes wrong later.
 fn position(call: &Call<'_>, index: &Value, limit: usize) -> Result<usize, FuncError> {
     match index.repr() {
         Repr::Int(i, ty) => {
@@ -121,12 +122,14 @@ fn index(call: &mut Call<'_>, args: &[Value]) -> Answer {
                 call.engine.entry(&item, &text.lossy(), found)
             }
             Repr::List(list) => {
-                let i = position(call, key, list.items.len())?;
-                list.items.get(i).cloned().unwrap_or_default()
+                let i = position(call, key, list.items.len() + 1)?;
+                let item = list.items.get(i).cloned();
+                item.ok_or_else(|| FuncError::Error("reflect: slice index out of range".into()))?
             }
             Repr::Str(text) => {
-                let i = position(call, key, text.len())?;
-                let byte = text.bytes().get(i).copied().unwrap_or_default();
+                let i = position(call, key, text.len() + 1)?;
+                let byte = text.bytes().get(i).copied();
+                let byte = byte.ok_or_else(|| FuncError::Error("reflect: string index out of range".into()))?;
                 Value::new(Repr::Int(i64::from(byte), crate::value::IntType::Uint8))
             }
             Repr::Native(native) => match native.elements() {
@@ -257,6 +260,7 @@ enum Basic {
     Int,
     Uint,
     Float,
+    Complex,
     Str,
 }
 
@@ -267,6 +271,7 @@ fn basic(value: &Value) -> Option<Basic> {
         Repr::Float(_) => Some(Basic::Float),
         Repr::Str(_) => Some(Basic::Str),
         Repr::Native(native) if native.kind() == "int64" => Some(Basic::Int),
+        Repr::Native(native) if native.as_any().is::<Complex>() => Some(Basic::Complex),
         _ => None,
     }
 }
@@ -310,6 +315,9 @@ fn equal(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
             (Repr::Int(x, _), Repr::Int(y, _)) => x == y,
             (Repr::Float(x), Repr::Float(y)) => x == y,
             (Repr::Str(x), Repr::Str(y)) => x == y,
+            (Repr::Native(x), Repr::Native(y)) if basic(a) == Some(Basic::Complex) => {
+                x.as_any().downcast_ref::<Complex>() == y.as_any().downcast_ref::<Complex>()
+            }
             _ => native_int(a) == native_int(b),
         }),
         _ => match (a.repr(), b.repr()) {
@@ -372,6 +380,7 @@ fn less(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
         (Repr::Float(i), Repr::Float(j)) => Ok(i < j),
         (Repr::Str(i), Repr::Str(j)) => Ok(i.bytes() < j.bytes()),
         (Repr::Bool(_), _) => error("invalid type for comparison"),
+        _ if x == Basic::Complex => error("invalid type for comparison"),
         _ => Ok(native_int(a) < native_int(b)),
     }
 }

@@ -1,6 +1,7 @@
 //! Constants: what strings, characters and numbers mean as Go writes them.
 
 use super::ast::Number;
+use super::complex::Complex;
 use super::lex::{Kind, quote, rune};
 
 /// The bytes of a quoted or raw string; `None` if an escape is invalid.
@@ -69,16 +70,24 @@ fn unicode(text: &[u8], digits: usize) -> Option<(Vec<u8>, &[u8])> {
 
 /// A numeric or character constant; the error is Go's text.
 pub fn number(text: &str, kind: Kind) -> Result<Number, String> {
-    let mut number = Number { text: text.into(), int: None, uint: None, float: None, complex: false };
+    let mut number = Number { text: text.into(), int: None, uint: None, float: None, complex: None };
     if kind == Kind::CharConstant {
-        let c = character(text.as_bytes()).ok_or_else(|| format!("malformed character constant: {text}"))?;
+        let c = character(text)?;
         number.int = Some(i64::from(c));
         number.uint = Some(u64::from(c));
         number.float = Some(f64::from(c));
         return Ok(number);
     }
     if kind == Kind::Complex || text.ends_with('i') {
-        number.complex = true;
+        let complex = Complex::read(text, parse_float).ok_or_else(|| match kind {
+            Kind::Complex => "syntax error scanning complex number".to_owned(),
+            _ => format!("illegal number syntax: {}", quote(text)),
+        })?;
+        number.complex = Some(complex);
+        if complex.1 == 0.0 {
+            number.float = Some(complex.0);
+            number.whole();
+        }
         return Ok(number);
     }
     number.uint = unsigned(text);
@@ -95,10 +104,7 @@ pub fn number(text: &str, kind: Kind) -> Result<Number, String> {
             return Err(format!("integer overflow: {}", quote(text)));
         }
         number.float = Some(float);
-        if float.fract() == 0.0 && float.abs() < 9.2e18 {
-            number.int = Some(float as i64);
-            number.uint = (float >= 0.0).then_some(float as u64);
-        }
+        number.whole();
     }
     if number.int.is_none() && number.uint.is_none() && number.float.is_none() {
         return Err(format!("illegal number syntax: {}", quote(text)));
@@ -106,19 +112,31 @@ pub fn number(text: &str, kind: Kind) -> Result<Number, String> {
     Ok(number)
 }
 
-fn character(text: &[u8]) -> Option<u32> {
-    let inner = text.strip_prefix(b"'")?.strip_suffix(b"'")?;
-    if inner.first() == Some(&b'\\') {
-        // A byte escape is that code point, not a byte of UTF-8.
-        if matches!(inner.get(1), Some(b'x' | b'0'..=b'7')) {
-            let (bytes, rest) = escape(inner, b'\'')?;
-            return rest.is_empty().then(|| u32::from(bytes[0]));
+impl Number {
+    /// A float with a whole value counts as an integer too.
+    fn whole(&mut self) {
+        if let Some(float) = self.float.filter(|float| float.fract() == 0.0 && float.abs() < 9.2e18) {
+            self.int = Some(float as i64);
+            self.uint = (float >= 0.0).then_some(float as u64);
         }
-        let (bytes, rest) = escape(inner, b'\'')?;
-        return rest.is_empty().then(|| rune(&bytes).map(|(c, _)| c as u32))?;
     }
-    let (c, size) = rune(inner)?;
-    (size == inner.len()).then_some(c as u32)
+}
+
+/// The code point of a character constant, as far as its closing quote.
+fn character(text: &str) -> Result<u32, String> {
+    let invalid = || "invalid syntax".to_owned();
+    let inner = text.as_bytes().get(1..).filter(|inner| !inner.starts_with(b"'")).ok_or_else(invalid)?;
+    let (code, rest) = if inner.starts_with(b"\\") {
+        let (bytes, rest) = escape(inner, b'\'').ok_or_else(invalid)?;
+        // A byte escape is that code point, not a byte of UTF-8.
+        let byte = matches!(inner.get(1), Some(b'x' | b'0'..=b'7'));
+        let code = if byte { bytes.first().map(|b| u32::from(*b)) } else { rune(&bytes).map(|(c, _)| c as u32) };
+        (code.ok_or_else(invalid)?, rest)
+    } else {
+        let (c, size) = rune(inner).ok_or_else(invalid)?;
+        (c as u32, &inner[size..])
+    };
+    if rest == b"'" { Ok(code) } else { Err(format!("malformed character constant: {text}")) }
 }
 
 /// Underscores may stand only between digits, or between a base prefix and a digit.
@@ -137,9 +155,6 @@ fn without_underscores(text: &str) -> Option<String> {
             return None;
         }
         before = c;
-    }
-    if !prefixed && !body.starts_with('0') {
-        // Go admits underscores in decimal numbers only with a base prefix of 0.
     }
     Some(text.replace('_', ""))
 }

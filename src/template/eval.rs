@@ -526,8 +526,8 @@ impl<'a> Run<'a> {
             && text.trim_start_matches(['+', '-']).to_ascii_lowercase().starts_with("0x")
             && !text.contains(['p', 'P']);
         let rune = text.starts_with('\'');
-        if number.complex {
-            return self.text_error(scope, node.pos, node, "complex numbers are not supported".into());
+        if let Some(complex) = number.complex {
+            return Ok(Value::new(Repr::Native(Rc::new(complex))));
         }
         match (number.float, number.int) {
             (Some(float), _) if !hex && !rune && text.contains(['.', 'e', 'E', 'p', 'P']) => Ok(Value::float(float)),

@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod builtin;
 pub mod call;
+pub mod complex;
 pub mod constant;
 pub mod error;
 pub mod eval;

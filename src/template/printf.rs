@@ -4,6 +4,7 @@ use crate::base::version::HelmVersion;
 use crate::codec::{float, goquote};
 use crate::value::{IntType, ListType, Origins, Repr, Text, TextBuilder, Value};
 
+use super::complex::Complex;
 use super::print::{go_plus_v, go_sharp_v, go_v, go_v_text};
 
 /// Widest field that is written; Go's own limit is a million.
@@ -78,8 +79,8 @@ pub fn sprintf(format: &Text, args: &[Value], helm: HelmVersion, origins: &Origi
             if bytes.get(i) == Some(&b'*') {
                 i += 1;
                 match args.get(next).and_then(Value::as_int) {
-                    Some(precision) if precision.unsigned_abs() as usize <= MAX_WIDTH => {
-                        flags.precision = usize::try_from(precision).ok();
+                    Some(precision) if (0..=MAX_WIDTH as i64).contains(&precision) => {
+                        flags.precision = Some(precision as usize);
                     }
                     _ => out.push(b"%!(BADPREC)", crate::value::OriginSet::EMPTY),
                 }
@@ -125,10 +126,14 @@ fn digits(bytes: &[u8], i: &mut usize) -> Option<usize> {
     let start = *i;
     let mut value = 0usize;
     while let Some(d) = bytes.get(*i).filter(|b| b.is_ascii_digit()) {
-        value = value.saturating_mul(10).saturating_add(usize::from(d - b'0'));
+        if value > MAX_WIDTH {
+            *i = bytes.len();
+            return None;
+        }
+        value = value * 10 + usize::from(d - b'0');
         *i += 1;
     }
-    (*i > start).then_some(value.min(MAX_WIDTH))
+    (*i > start).then_some(value)
 }
 
 /// `[n]`: the next argument is the nth.
@@ -222,6 +227,11 @@ fn format_one(verb: char, flags: Flags, arg: &Value, helm: HelmVersion, depth: u
             out.push(b']');
             out
         }
+        Repr::Native(native) if native.as_any().is::<Complex>() => native
+            .as_any()
+            .downcast_ref()
+            .and_then(|complex| complex_parts(verb, flags, complex))
+            .unwrap_or_else(|| bad(verb, flags, arg, helm, depth)),
         Repr::Native(native) => match verb {
             'v' => pad(if flags.plus { go_plus_v(arg, helm) } else { go_v(arg, helm) }, flags, false),
             's' => pad(go_v(arg, helm), flags, false),
@@ -285,17 +295,13 @@ fn integer(verb: char, flags: Flags, value: i64, ty: IntType) -> Option<Vec<u8>>
         if precision == 0 && magnitude == 0 {
             return Some(pad(Vec::new(), Flags { zero: false, ..flags }, false));
         }
-        while digits.len() < precision {
-            digits.insert(0, '0');
-        }
+        digits.insert_str(0, &"0".repeat(precision.saturating_sub(digits.len())));
     } else if flags.zero
         && !flags.minus
         && let Some(width) = flags.width
     {
         let sign = usize::from(negative || flags.plus || flags.space);
-        while digits.len() + sign < width {
-            digits.insert(0, '0');
-        }
+        digits.insert_str(0, &"0".repeat(width.saturating_sub(digits.len() + sign)));
     }
     let sign = if negative {
         "-"
@@ -319,6 +325,7 @@ fn character(verb: char, flags: Flags, value: i64) -> Vec<u8> {
         }
         _ => goquote::quote_char(c),
     };
+    let text = if verb == 'q' && flags.plus { goquote::ascii(&text) } else { text };
     pad(text.into_bytes(), flags, false)
 }
 
@@ -339,8 +346,11 @@ fn string(verb: char, flags: Flags, bytes: &[u8]) -> Option<Vec<u8>> {
             let raw = flags.sharp
                 && !bytes.contains(&b'`')
                 && bytes.iter().all(|b| *b == b'\t' || (*b >= 0x20 && *b != 0x7f));
-            let quoted =
-                if raw { [b"`".as_slice(), &bytes, b"`"].concat() } else { goquote::quote(&bytes).into_bytes() };
+            let quoted = match raw {
+                true => [b"`".as_slice(), &bytes, b"`"].concat(),
+                false if flags.plus => goquote::ascii(&goquote::quote(&bytes)).into_bytes(),
+                false => goquote::quote(&bytes).into_bytes(),
+            };
             pad(quoted, flags, flags.zero && !flags.minus)
         }
         'x' | 'X' => {
@@ -365,7 +375,7 @@ fn floating(verb: char, flags: Flags, value: f64) -> Option<Vec<u8>> {
         'v' if flags.precision.is_none() => float::g(value),
         'g' | 'G' if flags.precision.is_none() => float::g(value),
         'v' | 'g' | 'G' => general(value, flags.precision.unwrap_or(6), flags.sharp),
-        'f' | 'F' => format!("{:.*}", flags.precision.unwrap_or(6).min(1000), value),
+        'f' | 'F' => fixed(value, flags.precision.unwrap_or(6)),
         'e' | 'E' => scientific(value, flags.precision.unwrap_or(6)),
         'b' => binary(value),
         'x' | 'X' => hexadecimal(value, flags.precision),
@@ -394,12 +404,28 @@ fn floating(verb: char, flags: Flags, value: f64) -> Option<Vec<u8>> {
     Some(pad(text.into_bytes(), flags, flags.zero && !flags.minus && value.is_finite()))
 }
 
+/// Both parts take the verb and its flags; the second always has a sign.
+fn complex_parts(verb: char, flags: Flags, value: &Complex) -> Option<Vec<u8>> {
+    let real = floating(verb, flags, value.0)?;
+    let imaginary = floating(verb, Flags { plus: true, ..flags }, value.1)?;
+    Some([b"(".as_slice(), &real, &imaginary, b"i)"].concat())
+}
+
+/// A float has at most this many digits behind its point; all others are zeros.
+const MOST_DIGITS: usize = 1100;
+
+fn fixed(value: f64, precision: usize) -> String {
+    let zeros = "0".repeat(precision.saturating_sub(MOST_DIGITS));
+    format!("{value:.*}{zeros}", precision.min(MOST_DIGITS))
+}
+
 /// `d.ddde±NN`
 fn scientific(value: f64, precision: usize) -> String {
-    let text = format!("{:.*e}", precision.min(1000), value);
+    let zeros = "0".repeat(precision.saturating_sub(MOST_DIGITS));
+    let text = format!("{:.*e}", precision.min(MOST_DIGITS), value);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
+    format!("{mantissa}{zeros}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
 /// Mantissa and exponent of the base 2, so that the value is their product but for the sign.
@@ -441,7 +467,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     }
     let all = format!("{:015x}", mantissa & ((1 << 60) - 1));
     let fraction = match precision {
-        Some(digits) => format!("{all:0<digits$}").chars().take(digits).collect(),
+        Some(digits) => all.chars().chain(std::iter::repeat('0')).take(digits).collect(),
         None => all.trim_end_matches('0').to_owned(),
     };
     let point = if fraction.is_empty() { "" } else { "." };
