@@ -125,9 +125,7 @@ impl Case {
             None => vec![line.to_owned()],
         });
         flags(&mut args, words, |path| beside.get(path).cloned());
-        if args.snapshot.is_empty() {
-            args.snapshot.push(profile(args.kube_version.as_deref().unwrap_or(DEFAULT_KUBE_VERSION)));
-        }
+        args.snapshot.push(profile(args.kube_version.as_deref().unwrap_or(DEFAULT_KUBE_VERSION)));
         args.snapshot.push(core_group());
         args
     }

@@ -124,13 +124,63 @@ fn bytes_value(bytes: &[u8]) -> Value {
     Value::typed_list(items, ListType::Byte)
 }
 
-/// Patterns of `.Files.Glob`: `*` and `?` stop at slashes, `**` does not, `{a,b}` are alternatives, `[a-z]` classes. A
-/// pattern that cannot be read stands for everything.
+/// Patterns of `.Files.Glob`: `*` and `?` stop at slashes, `**` does not, `{a,b}` are alternatives (the end of the
+/// pattern closes them too), `[abc]` is a class and `[a-z]` a range. A pattern that cannot be read stands for everything.
 pub fn glob(pattern: &str, path: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let path: Vec<char> = path.chars().collect();
     let mut steps = 200_000;
-    glob_at(&pattern, &path, &mut steps)
+    !readable(&pattern) || glob_at(&pattern, &path, &mut steps)
+}
+
+/// Whether every class of a pattern can be read.
+fn readable(mut pattern: &[char]) -> bool {
+    while let Some(c) = pattern.first() {
+        let size = match c {
+            '\\' => 2,
+            '[' => match class(pattern) {
+                Some(class) => class.size,
+                None => return false,
+            },
+            _ => 1,
+        };
+        pattern = pattern.get(size..).unwrap_or_default();
+    }
+    true
+}
+
+/// `[abc]`, `[!abc]`, `[a-z]`: a range has nothing beside it.
+struct Class<'p> {
+    negated: bool,
+    chars: &'p [char],
+    range: bool,
+    size: usize,
+}
+
+impl Class<'_> {
+    fn has(&self, c: char) -> bool {
+        let found = match self.chars {
+            [low, _, high] if self.range => (*low..=*high).contains(&c),
+            chars => chars.contains(&c),
+        };
+        found != self.negated
+    }
+}
+
+fn class(pattern: &[char]) -> Option<Class<'_>> {
+    let negated = pattern.get(1) == Some(&'!');
+    let start = if negated { 2 } else { 1 };
+    let inner = pattern.get(start..)?;
+    if let [_, '-', ..] = inner {
+        return match inner {
+            [low, _, high, ']', ..] if low <= high => {
+                Some(Class { negated, chars: &inner[..3], range: true, size: start + 4 })
+            }
+            _ => None,
+        };
+    }
+    let end = inner.iter().position(|c| *c == ']').filter(|end| *end > 0)?;
+    Some(Class { negated, chars: &inner[..end], range: false, size: start + end + 1 })
 }
 
 fn glob_at(pattern: &[char], text: &[char], steps: &mut u32) -> bool {
@@ -151,63 +201,47 @@ fn glob_at(pattern: &[char], text: &[char], steps: &mut u32) -> bool {
         }
         Some('?') => text.first().is_some_and(|c| *c != '/') && glob_at(&pattern[1..], &text[1..], steps),
         Some('{') => {
-            let Some(end) = closing(pattern) else { return true };
-            let mut start = 1;
-            let mut depth = 0;
-            for i in 1..=end {
-                match pattern[i] {
-                    '{' => depth += 1,
-                    '}' if i < end => depth -= 1,
-                    ',' | '}' if depth == 0 || i == end => {
-                        let joined: Vec<char> = pattern[start..i].iter().chain(&pattern[end + 1..]).copied().collect();
-                        if glob_at(&joined, text, steps) {
-                            return true;
-                        }
-                        start = i + 1;
-                    }
-                    _ => {}
-                }
+            let (alternatives, rest) = alternatives(pattern);
+            // One empty alternative matches nothing at all.
+            if let [only] = &alternatives[..]
+                && only.is_empty()
+            {
+                return false;
             }
-            false
+            alternatives.iter().any(|alternative| glob_at(&[*alternative, rest].concat(), text, steps))
         }
-        Some('[') => {
-            let Some(end) = pattern.iter().position(|c| *c == ']') else { return true };
-            let Some(&c) = text.first() else { return false };
-            let class = &pattern[1..end];
-            let (negated, class) = if class.first() == Some(&'!') { (true, &class[1..]) } else { (false, class) };
-            let mut hit = false;
-            let mut i = 0;
-            while i < class.len() {
-                if i + 2 < class.len() && class[i + 1] == '-' {
-                    hit |= (class[i]..=class[i + 2]).contains(&c);
-                    i += 3;
-                } else {
-                    hit |= class[i] == c;
-                    i += 1;
-                }
-            }
-            hit != negated && glob_at(&pattern[end + 1..], &text[1..], steps)
-        }
-        Some('\\') if pattern.len() > 1 => text.first() == pattern.get(1) && glob_at(&pattern[2..], &text[1..], steps),
+        Some('[') => match (class(pattern), text.first()) {
+            (Some(class), Some(c)) => class.has(*c) && glob_at(&pattern[class.size..], &text[1..], steps),
+            _ => false,
+        },
+        Some('\\') if pattern.len() == 1 => text.is_empty(),
+        Some('\\') => text.first() == pattern.get(1) && glob_at(&pattern[2..], &text[1..], steps),
         Some(c) => text.first() == Some(c) && glob_at(&pattern[1..], &text[1..], steps),
     }
 }
 
-fn closing(pattern: &[char]) -> Option<usize> {
-    let mut depth = 0;
-    for (i, c) in pattern.iter().enumerate() {
+/// The alternatives between the first brace and its closing one, and what stands behind that.
+fn alternatives(pattern: &[char]) -> (Vec<&[char]>, &[char]) {
+    let (mut found, mut depth, mut start, mut i) = (Vec::new(), 0, 1, 1);
+    while let Some(c) = pattern.get(i) {
         match c {
+            '\\' => i += 1,
             '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(&pattern[start..i]);
+                start = i + 1;
+            }
             '}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(i);
-                }
+                found.push(&pattern[start..i]);
+                return (found, &pattern[i + 1..]);
             }
             _ => {}
         }
+        i += 1;
     }
-    None
+    found.push(pattern.get(start..).unwrap_or_default());
+    (found, &[])
 }
 
 #[cfg(test)]
@@ -223,7 +257,14 @@ mod tests {
             ("d/*", "d/a", true),
             ("{a,b}/*", "b/x", true),
             ("[ab]?", "bc", true),
-            ("x[", "anything", false),
+            ("x[", "anything", true),
+            ("[a-z0-9]", "anything", true),
+            ("[]a]", "anything", true),
+            ("[!a-c]", "d", true),
+            ("[_a-c]", "b", false),
+            ("d/{a,b.txt", "d/b.txt", true),
+            ("d/{}a", "d/a", false),
+            ("a}", "a}", true),
         ] {
             assert_eq!(glob(pattern, path), want, "{pattern} {path}");
         }

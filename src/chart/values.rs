@@ -9,6 +9,7 @@ use super::load::Chart;
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::json::{value_from_json, value_from_json_floats};
 use crate::codec::yaml;
+use crate::template::printf::sprintf;
 use crate::value::origin::{Layer, Origin};
 use crate::value::{List, Map, MapType, OriginId, Origins, Repr, Text, Value};
 
@@ -100,15 +101,8 @@ fn coalesce_chart(
             Some(value) => match value.as_map() {
                 Some(map) => map.clone(),
                 None => {
-                    if value.is_nil() {
-                        return Err(format!("type mismatch on {}: %!t(<nil>)", dep.name()));
-                    }
-                    return Err(format!(
-                        "type mismatch on {}: %!t({}={})",
-                        dep.name(),
-                        value.type_name(merging.helm),
-                        shown(&value, merging.helm)
-                    ));
+                    let shown = sprintf(&"%t".into(), std::slice::from_ref(&value), merging.helm, merging.origins);
+                    return Err(format!("type mismatch on {}: {}", dep.name(), shown.lossy()));
                 }
             },
         };
@@ -116,10 +110,6 @@ fn coalesce_chart(
         coalesce_chart(dep, &below, &format!("{path}/charts/{}", dep.name()), merge, merging, depth + 1)?;
     }
     Ok(())
-}
-
-fn shown(value: &Value, helm: HelmVersion) -> String {
-    String::from_utf8_lossy(&crate::template::print::go_v(value, helm)).into_owned()
 }
 
 /// A chart's own values under those given. Towards a sub-chart's table nulls are kept: they speak to that chart.

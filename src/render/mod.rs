@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::base::budget::Budget;
-use crate::base::version::HelmVersion;
+use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::deps::{in_range, process};
 use crate::chart::schema::{self, Refusal};
 use crate::chart::values::{Merging, coalesce};
@@ -93,7 +93,10 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
     let helm = request.helm;
     let merging = Merging { helm, origins };
     let mut chart = request.chart.clone();
-    process(&mut chart, &request.values, merging)?;
+    process(&mut chart, &request.values, merging).map_err(|e| match helm.has(Quirk::Wording4) {
+        true => format!("chart dependencies processing failed: {e}"),
+        false => e,
+    })?;
     let merged = coalesce(&chart, &request.values, false, merging)?;
     match request.schemas {
         Schemas::Skipped => {}

@@ -196,7 +196,11 @@ fn sprintf(call: &mut Call<'_>, args: &[Value]) -> Answer {
 fn escaped(call: &Call<'_>, args: &[Value], escape: impl Fn(char, &mut String)) -> Value {
     let text = match args {
         [only] if only.as_text().is_some() => only.as_text().cloned().unwrap_or_default(),
-        _ => printf::sprint(args, call.helm, call.origins),
+        _ => {
+            let shown = |arg: &Value| if arg.is_nil() { Value::text("<no value>") } else { arg.clone() };
+            let args: Vec<Value> = args.iter().map(shown).collect();
+            printf::sprint(&args, call.helm, call.origins)
+        }
     };
     let mut out = String::new();
     for c in go_lossy(text.bytes()).chars() {

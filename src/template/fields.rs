@@ -80,6 +80,10 @@ impl Run<'_> {
                     return self.method(scope, dot, receiver, node, field, args, last);
                 }
                 match native.field(field) {
+                    _ if has_args && native.kind() == "map" => {
+                        let text = format!("{field} is not a method but has arguments");
+                        self.text_error(scope, node.pos, node, text)
+                    }
                     Some(_) if has_args => {
                         let text = format!("{field} has arguments but cannot be invoked as function");
                         self.text_error(scope, node.pos, node, text)

@@ -33,7 +33,7 @@ pub fn flags(args: &mut RenderArgs, flags: impl IntoIterator<Item = String>, rea
                 args.values.push((name, content));
             }
             "-s" | "--show-only" => args.show_only.push(next()),
-            "-a" | "--api-versions" => args.api_versions.push(next()),
+            "-a" | "--api-versions" => args.api_versions.extend(next().split(',').map(str::to_owned)),
             "--set" => args.set.push(next()),
             "--set-string" => args.set_string.push(next()),
             "--set-json" => args.set_json.push(next()),
