@@ -3,4 +3,6 @@ import init from "./dist/planner.js";
 
 export const ready = () => init();
 export { initSync } from "./dist/planner.js";
-export { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "./planner.js";
+export {
+  diff, diffJson, explain, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
+} from "./planner.js";

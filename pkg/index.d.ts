@@ -1,4 +1,4 @@
-import type { Report, Settled, Why } from "./dist/planner.js";
+import type { Difference, Report, Settled, WhatIf, Why } from "./dist/planner.js";
 export type * from "./dist/planner.js";
 
 /** One input file: its name appears in messages; its order among the others does not matter. */
@@ -29,6 +29,23 @@ export function planJson(inputs: Inputs): string;
 export function planText(inputs: Inputs): string;
 /** One release in words; `undefined` if there is no such release. */
 export function explain(inputs: Inputs, namespace: string, name: string, object?: string): string | undefined;
+/** What a force of one release would change, field by field; `undefined` if there is no such release. Throws if it does not render. */
+export function diff(inputs: Inputs, namespace: string, name: string, options?: { showSecrets?: boolean }): Difference[] | undefined;
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function diffJson(inputs: Inputs, namespace: string, name: string, options?: { showSecrets?: boolean }): string | undefined;
+/** What is supposed to be otherwise. */
+export interface WhatIfOptions {
+  /** The Helm inside the controller (`4.2`). */
+  helm?: string;
+  /** The version of Kubernetes. */
+  kubeVersion?: string;
+  /** API versions served besides (`a.io/v1`, `a.io/v1/Kind`). */
+  apiVersions?: string[];
+}
+/** Which releases would render otherwise, object by object, and why. */
+export function whatIf(inputs: Inputs, options?: WhatIfOptions): WhatIf[];
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function whatIfJson(inputs: Inputs, options?: WhatIfOptions): string;
 /** What a question about settling may say besides the object. */
 export interface SettledOptions {
   /** Revision of the source: whole, its digest, its tag, or the first seven or more digits of its hash. */

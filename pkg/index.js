@@ -4,4 +4,6 @@ import { initSync } from "./dist/planner.js";
 
 initSync({ module: readFileSync(new URL("./dist/planner_bg.wasm", import.meta.url)) });
 
-export { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "./planner.js";
+export {
+  diff, diffJson, explain, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
+} from "./planner.js";

@@ -26,6 +26,13 @@ export const plan = (inputs) => JSON.parse(planJson(inputs));
 export const planText = (inputs) => withPlanner(inputs, (p) => p.planText());
 export const explain = (inputs, namespace, name, object) => withPlanner(inputs, (p) => p.explain(namespace, name, object));
 
+export const diffJson = (inputs, namespace, name, { showSecrets = false } = {}) =>
+  withPlanner(inputs, (p) => p.diff(namespace, name, showSecrets));
+export const diff = (...question) => parsed(diffJson(...question));
+export const whatIfJson = (inputs, { helm, kubeVersion, apiVersions = [] } = {}) =>
+  withPlanner(inputs, (p) => p.whatIf(helm, kubeVersion, apiVersions.join(",")));
+export const whatIf = (...question) => parsed(whatIfJson(...question));
+
 const parsed = (json) => (json === undefined ? undefined : JSON.parse(json));
 
 const ask = (words) => (inputs, namespace, name, { revision, kind } = {}) =>

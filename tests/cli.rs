@@ -293,3 +293,17 @@ fn versions_and_flags_of_the_controller_are_read_or_given() {
     let given = text(&run(&["why", release, "--controller", "1.5.3", flags, without]));
     assert!(!given.contains("assumed: helm-controller"), "{given}");
 }
+
+#[test]
+fn lint_tells_what_a_chart_hides_without_a_cluster() {
+    let output = run(&["lint", "fixtures/charts/bucket-system", "--set", "users={a}"]);
+    let out = text(&output);
+    assert_eq!(output.status.code(), Some(2), "{out}");
+    assert!(out.contains("GATE") && out.contains("fact: Secret"), "{out}");
+}
+
+#[test]
+fn what_if_of_a_helm_that_is_none_is_refused() {
+    assert_eq!(run(&["whatif", "fixtures/scenarios/s1-s2", "--helm", "9.9"]).status.code(), Some(64));
+    assert_eq!(run(&["whatif", "fixtures/scenarios/s1-s2", "--helm", "4.1"]).status.code(), Some(0));
+}

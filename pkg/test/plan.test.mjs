@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText } from "../index.js";
+import { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText, diff, diffJson, whatIfJson } from "../index.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const folder = "fixtures/scenarios/s1-s2";
@@ -64,6 +64,17 @@ test("settled and why have the same bytes as the native program's", () => {
   assert.equal(whyText({ snapshot }, ...release), nativeEnding(0, ...because));
   assert.equal(why({ snapshot }, ...release).stamped.token, "honoured");
   assert.equal(settled(inputs, "a", "b"), undefined);
+});
+
+test("differences and what-ifs have the bytes of the native program", () => {
+  const folder = "fixtures/scenarios/s1-s2";
+  const release = ["tenant-root", "bucket-cozy-backups-system"];
+  assert.equal(`${diffJson({ snapshot }, ...release)}\n`, nativeEnding(2, "diff", release.join("/"), "-s", folder, "-o", "json"));
+  assert.equal(diff({ snapshot }, ...release).length, 2);
+  assert.equal(diff({ snapshot }, "a", "b"), undefined);
+  const apis = { helm: "3.17", apiVersions: ["a.io/v1"] };
+  const flags = ["--helm", "3.17", "--api-versions", "a.io/v1"];
+  assert.equal(`${whatIfJson({ snapshot }, apis)}\n`, nativeEnding(0, "whatif", folder, ...flags, "-o", "json"));
 });
 
 test("hostile input ends in a diagnostic, not in a trap", () => {

@@ -47,6 +47,8 @@ pub fn lookup_without(
         let (group, version) = gv.split_once('/').unwrap_or(("", gv));
         format!("unable to get apiresource from unstructured: {group}/{version}, Kind={}: {problem}", key.kind)
     };
+    // A question that fails was asked all the same.
+    let at = located(key, origins);
     let gv = &*key.api_version;
     if gv.is_empty() || gv.matches('/').count() > 1 {
         return Err(failed("", "groupVersion shouldn't be empty"));
@@ -72,7 +74,6 @@ pub fn lookup_without(
     if facts.forbidden(group, &resource.plural, namespace, verb) {
         return Err(forbidden(group, &resource.plural, namespace, verb, &key.name));
     }
-    let at = located(key, origins);
     if key.name.is_empty() {
         let known = facts.list(group, &key.kind, (!namespace.is_empty()).then_some(namespace));
         let (items, certain) = match known {

@@ -20,7 +20,7 @@ use crate::report::contract::{Chain, Class, Hazard, Lint, LintItem, ObjectRef};
 use crate::value::origin::{LookupKey, Origin};
 
 /// Most rounds of learning which kinds a chart asks for: each may open branches that ask for more.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 40;
 
 /// Analyses a chart with these values.
 pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, values: serde_json::Value) -> Lint {
@@ -72,10 +72,15 @@ fn empty_cluster(renderer: &Renderer, subject: &Subject) -> (Snapshot, Rc<BTreeS
                 serve(&mut facts, &doc.api_version, &doc.key.kind, !doc.key.namespace.is_empty());
             }
         }
+        let before = (facts.discovery.api_versions().len(), served.len());
         for key in &asked {
             serve(&mut facts, &key.api_version, &key.kind, !key.namespace.is_empty() || key.name.is_empty());
         }
+        apis.extend(served.iter().cloned());
         served = Rc::new(apis);
+        if before == (facts.discovery.api_versions().len(), served.len()) {
+            break;
+        }
     }
     (facts, served)
 }

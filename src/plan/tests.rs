@@ -127,6 +127,8 @@ fn lint_tells_each_hazard_apart() {
     let config = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
     let gate = format!("{{{{ if (lookup \"v1\" \"Secret\" \"x\" \"y\").data }}}}\n{}{{{{ end }}}}", config("gated"));
     assert_eq!(hazards(&[("g.yaml", &gate)]), ["GATE"]);
+    let foreign = gate.replace("\"v1\" \"Secret\"", "\"a.io/v1\" \"Thing\"");
+    assert_eq!(hazards(&[("k.yaml", &foreign)]), ["GATE"], "every kind that the chart asks for is served");
     let once = format!("{{{{ if not (lookup \"v1\" \"ConfigMap\" \"ns\" \"m\") }}}}\n{}{{{{ end }}}}", config("m"));
     assert_eq!(hazards(&[("o.yaml", &once)]), ["CREATED_ONCE", "SELF_PRODUCED"]);
     let random = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: {{ randAlphaNum 9 }}}";
