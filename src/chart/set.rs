@@ -3,10 +3,9 @@
 //! Values go into a tree of maps and lists; what is written last wins.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use crate::codec::{goquote, json};
-use crate::value::{List, ListType, Map, MapType, Repr, Text, Value};
+use crate::value::{Map, MapType, Repr, Text, Value};
 
 /// Most dots on one path (Helm's own limit).
 const MAX_NAMES: usize = 30;
@@ -290,7 +289,7 @@ impl Parser<'_> {
             }
             items.push(self.scalar(&text)?);
             if stop == Some('}') {
-                return Ok(Value::new(Repr::List(Rc::new(List { items, ty: ListType::Any }))));
+                return Ok(Value::list(items));
             }
         }
     }
@@ -318,7 +317,7 @@ fn put(list: &mut Vec<Value>, index: i64, value: Value) -> Step {
 
 fn list_of(value: &Value) -> Step<Vec<Value>> {
     match value.repr() {
-        Repr::List(list) => Ok(list.items.clone()),
+        Repr::List(list) => Ok(list.items.to_vec()),
         _ => fail(conversion(Some(value), "[]interface {}")),
     }
 }

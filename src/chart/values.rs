@@ -1,7 +1,6 @@
 //! Values: layers laid over each other as Helm does it, each leaf with the layer it came from.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -11,7 +10,7 @@ use crate::codec::json::{value_from_json, value_from_json_floats};
 use crate::codec::yaml;
 use crate::template::printf::sprintf;
 use crate::value::origin::{Layer, Origin};
-use crate::value::{List, Map, MapType, OriginId, Origins, Repr, Text, Value};
+use crate::value::{Map, MapType, OriginId, Origins, Repr, Text, Value};
 
 /// Most nesting of values that are merged.
 const MAX_DEPTH: usize = 400;
@@ -51,7 +50,7 @@ fn place(value: Value, at: OriginId, origins: &Origins) -> Value {
         Repr::List(list) => {
             let items = list.items.iter().enumerate();
             let items = items.map(|(i, v)| place(v.clone(), origins.descend(at, &format!("[{i}]")), origins)).collect();
-            Value::new(Repr::List(Rc::new(List { items, ty: list.ty })))
+            Value::typed_list(items, list.ty)
         }
         _ => value.located(at, origins),
     };
@@ -290,6 +289,7 @@ pub fn to_json(map: &Map) -> JsonMap<String, Json> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::rc::Rc;
 
     fn chart(name: &str, values: Json, deps: Vec<Chart>) -> Chart {
         let meta = json!({"name": name, "version": "1.0.0", "apiVersion": "v2"}).as_object().cloned().unwrap();

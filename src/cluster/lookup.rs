@@ -12,7 +12,7 @@ use crate::codec::json::value_from_json;
 use crate::diff;
 use crate::template::eval::hole as hole_value;
 use crate::value::origin::{LookupKey, Origin};
-use crate::value::{List, OriginId, Origins, Repr, Text, Value};
+use crate::value::{OriginId, Origins, Repr, Text, Value};
 
 /// Who the recorded API server says is asking, where nothing else is known.
 const USER: &str = "system:serviceaccount:flux-system:oracle";
@@ -237,7 +237,7 @@ fn annotate(value: Value, at: OriginId, origins: &Origins) -> Value {
             let items = list.items.iter().enumerate();
             let items =
                 items.map(|(i, v)| annotate(v.clone(), origins.descend(at, &format!("[{i}]")), origins)).collect();
-            Value::new(Repr::List(Rc::new(List { items, ty: list.ty })))
+            Value::typed_list(items, list.ty)
         }
         _ => value,
     };

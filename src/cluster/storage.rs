@@ -11,7 +11,7 @@ use super::snapshot::Facts;
 use crate::base::diag::Diagnostic;
 
 /// Largest release that is unpacked. Helm's own limit is that of a Secret, packed.
-const MAX_RELEASE: u64 = 256 << 20;
+const MAX_RELEASE: u64 = 64 << 20;
 
 /// One stored revision of a release.
 #[derive(Clone)]

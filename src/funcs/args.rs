@@ -6,12 +6,18 @@
 use std::borrow::Cow;
 
 use crate::base::budget::{Exhausted, MAX_OUTPUT};
-use crate::template::func::{Call, FuncError};
+use crate::template::func::{Call, FuncError, walkable};
 use crate::template::print;
 use crate::value::{List, ListType, Map, OriginId, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 /// The error of an access through nil.
 pub const NIL_POINTER: &str = "runtime error: invalid memory address or nil pointer dereference";
+
+/// What one entry of a new map or list counts for among the bytes that functions make.
+pub const ENTRY: usize = 96;
+
+/// What a new map counts for, besides its entries.
+pub const MAP: usize = 512;
 
 /// Most elements of a list that a function makes.
 pub const MAX_ITEMS: usize = 2_000_000;
@@ -71,7 +77,7 @@ pub fn items(value: &Value) -> Option<Cow<'_, [Value]>> {
     match value.repr() {
         Repr::List(list) => Some(Cow::Borrowed(&list.items)),
         Repr::Native(native) if matches!(native.kind(), "slice" | "array") => {
-            let items = native.data().and_then(|data| data.as_list().map(|list| list.items.clone()));
+            let items = native.data().and_then(|data| data.as_list().map(|list| list.items.to_vec()));
             Some(Cow::Owned(items.unwrap_or_default()))
         }
         _ => None,
@@ -100,23 +106,6 @@ pub fn show(call: &mut Call<'_>, value: &Value) -> Result<Text, FuncError> {
     };
     room(shown.len())?;
     Ok(shown)
-}
-
-/// Takes a step for everything inside a value that is about to be written. Maps may hold a map twice, level by level:
-/// such a value takes forever to write, and ends the render here.
-pub fn walkable(call: &mut Call<'_>, value: &Value) -> Result<(), FuncError> {
-    fn walk(call: &mut Call<'_>, value: &Value, depth: usize) -> Result<(), FuncError> {
-        call.engine.step()?;
-        if depth > crate::value::MAX_DEPTH {
-            return Ok(());
-        }
-        match value.repr() {
-            Repr::List(list) => list.items.iter().try_for_each(|item| walk(call, item, depth + 1)),
-            Repr::Map(map) => map.entries().values().try_for_each(|item| walk(call, item, depth + 1)),
-            _ => Ok(()),
-        }
-    }
-    walk(call, value, 0)
 }
 
 /// The text with marks for everything its value depends on.
@@ -151,8 +140,8 @@ pub fn stamp(call: &Call<'_>, value: Value, more: OriginSet) -> Value {
     }
     let repr = match value.repr() {
         Repr::List(list) => {
-            let items = list.items.iter().map(|item| stamp(call, item.clone(), more)).collect();
-            Repr::List(List { items, ty: list.ty }.into())
+            let items: Vec<Value> = list.items.iter().map(|item| stamp(call, item.clone(), more)).collect();
+            Repr::List(List { items: items.into(), ty: list.ty }.into())
         }
         Repr::Map(map) => {
             let entries = map.entries();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{any, inner, is_hole, map, panic, strval, text};
+use super::args::{ENTRY, MAP, any, inner, is_hole, map, panic, strval, text};
 use super::merge::{self, Mode};
 use super::{many, pure, strings};
 use crate::base::budget::Exhausted;
@@ -33,6 +33,7 @@ pub const FUNCS: &[FuncDef] = &[
 type Out = Result<Value, FuncError>;
 
 fn dict(call: &mut Call<'_>, args: &[Value]) -> Out {
+    call.engine.make(MAP + args.len() * ENTRY)?;
     let mut entries = BTreeMap::new();
     for pair in args.chunks(2) {
         let key = strval(call, any(pair, 0))?;
@@ -90,6 +91,7 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Out {
     if is_hole(holder) {
         return Ok(holder.clone());
     }
+    call.engine.make(ENTRY)?;
     let Some(map) = holder.as_map() else { return panic("assignment to entry in nil map") };
     let under = call.origins.union(call.context, any(args, 1).origins);
     map.insert(key, any(args, 2).clone().under(under, call.origins));
@@ -179,13 +181,14 @@ fn deep_copy(call: &mut Call<'_>, args: &[Value]) -> Out {
 
 fn copy(call: &mut Call<'_>, value: &Value, depth: usize) -> Out {
     call.engine.step()?;
+    call.engine.make(if value.as_map().is_some() { MAP } else { ENTRY })?;
     if depth > MAX_DEPTH {
         return Err(Exhausted { what: "levels of nesting", limit: MAX_DEPTH as u64 }.into());
     }
     let repr = match value.repr() {
         Repr::List(list) => {
-            let items: Result<_, _> = list.items.iter().map(|item| copy(call, item, depth + 1)).collect();
-            Repr::List(List { items: items?, ty: list.ty }.into())
+            let items: Result<Vec<Value>, _> = list.items.iter().map(|item| copy(call, item, depth + 1)).collect();
+            Repr::List(List { items: items?.into(), ty: list.ty }.into())
         }
         Repr::Map(map) => {
             let entries: Result<_, FuncError> =

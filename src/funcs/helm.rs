@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::args::{any, is_hole, made, stamp, text, walkable};
+use super::args::{any, is_hole, made, stamp, text};
 use super::{always, pure};
 use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{json, toml, yaml};
-use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P};
+use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P, walkable};
 use crate::value::origin::LookupKey;
 use crate::value::{ListType, Origins, Text, Value};
 

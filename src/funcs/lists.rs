@@ -1,10 +1,13 @@
 //! List functions. Lists are immutable: each returns a new one.
 
-use super::args::{NIL_POINTER, any, inner, int, is_hole, items, panic, room_for};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::args::{ENTRY, NIL_POINTER, any, inner, int, is_hole, items, panic, room_for};
 use super::convert::to_int;
 use super::{many, pure, reflect};
 use crate::template::func::{Call, Flow, FuncDef, FuncError, Param as P};
-use crate::value::{ListType, Value};
+use crate::value::{Items, List, ListType, Repr, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -43,13 +46,18 @@ pub const FUNCS: &[FuncDef] = &[
 
 type Out = Result<Value, FuncError>;
 
-/// The elements of the list to work on, or Go's failure: a panic for nil, else `cannot` and the kind.
-fn elements(value: &Value, cannot: &str) -> Result<Vec<Value>, FuncError> {
+/// The elements of the list to look at, or Go's failure: a panic for nil, else `cannot` and the kind.
+fn shared<'v>(value: &'v Value, cannot: &str) -> Result<Cow<'v, [Value]>, FuncError> {
     match items(value) {
-        Some(items) => Ok(items.into_owned()),
+        Some(items) => Ok(items),
         None if value.is_nil() => panic(NIL_POINTER),
         None => Err(FuncError::Error(format!("{cannot} {}", value.kind()))),
     }
+}
+
+/// A copy of the elements of the list, or Go's failure.
+fn elements(value: &Value, cannot: &str) -> Result<Vec<Value>, FuncError> {
+    Ok(shared(value, cannot)?.into_owned())
 }
 
 /// `[]interface {}` that is nil, as functions return it that had nothing to put in.
@@ -57,7 +65,8 @@ fn nil_list() -> Value {
     Value::typed_list(Vec::new(), ListType::Nil)
 }
 
-fn list(_: &mut Call<'_>, args: &[Value]) -> Out {
+fn list(call: &mut Call<'_>, args: &[Value]) -> Out {
+    call.engine.make((1 + args.len()) * ENTRY)?;
     Ok(Value::list(args.to_vec()))
 }
 
@@ -66,10 +75,21 @@ fn append(call: &mut Call<'_>, args: &[Value]) -> Out {
     if is_hole(list) {
         return Ok(list.clone());
     }
-    let mut items = elements(list, "Cannot push on type")?;
-    items.push(any(args, 1).clone());
-    room_for(items.len())?;
-    Ok(Value::list(items).under(list.origins, call.origins))
+    call.engine.make(ENTRY)?;
+    let item = any(args, 1).clone();
+    let longer = match list.repr() {
+        Repr::List(list) => {
+            let items = Items::with(list, item);
+            Value::new(Repr::List(List { items, ty: ListType::Any }.into()))
+        }
+        _ => {
+            let mut items = elements(list, "Cannot push on type")?;
+            items.push(item);
+            Value::list(items)
+        }
+    };
+    room_for(longer.as_list().map_or(0, |list| list.items.len()))?;
+    Ok(longer.under(list.origins, call.origins))
 }
 
 fn prepend(call: &mut Call<'_>, args: &[Value]) -> Out {
@@ -101,14 +121,14 @@ fn first(call: &mut Call<'_>, args: &[Value]) -> Out {
     if is_hole(list) {
         return Ok(call.engine.below(list, "[0]"));
     }
-    Ok(match elements(list, "Cannot find first on type")?.into_iter().next() {
-        Some(item) => item.under(inner(call, list), call.origins),
+    Ok(match shared(list, "Cannot find first on type")?.first() {
+        Some(item) => item.clone().under(inner(call, list), call.origins),
         None => Value::NIL.under(list.origins, call.origins),
     })
 }
 
 fn last(_: &mut Call<'_>, args: &[Value]) -> Out {
-    Ok(elements(any(args, 0), "Cannot find last on type")?.pop().unwrap_or_default())
+    Ok(shared(any(args, 0), "Cannot find last on type")?.last().cloned().unwrap_or_default())
 }
 
 fn rest(_: &mut Call<'_>, args: &[Value]) -> Out {
@@ -151,8 +171,18 @@ fn among(call: &mut Call<'_>, list: &[Value], item: &Value) -> Result<bool, Func
 
 fn uniq(call: &mut Call<'_>, args: &[Value]) -> Out {
     let mut kept = Vec::new();
+    // A text equals texts alone: those are looked up. What else there is, is compared with each other.
+    let (mut texts, mut others) = (BTreeSet::new(), Vec::new());
     for item in elements(any(args, 0), "Cannot find uniq on type")? {
-        if !among(call, &kept, &item)? {
+        let is_new = match item.repr() {
+            Repr::Str(text) => texts.insert(text.clone()),
+            _ if among(call, &others, &item)? => false,
+            _ => {
+                others.push(item.clone());
+                true
+            }
+        };
+        if is_new {
             kept.push(item);
         }
     }
@@ -174,7 +204,7 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Out {
     if list.is_nil() {
         return Ok(Value::bool(false));
     }
-    let items = elements(list, "Cannot find has on type")?;
+    let items = shared(list, "Cannot find has on type")?;
     Ok(Value::bool(among(call, &items, any(args, 0))?))
 }
 

@@ -25,21 +25,31 @@ const fn def(
 pub const FUNCS: &[FuncDef] = &[
     def("regexMatch", PATTERN_AND_TEXT, regex_match, "Whether a text matches a pattern; false for a bad pattern."),
     def("mustRegexMatch", PATTERN_AND_TEXT, must_match, "Whether a text matches a pattern."),
-    def("regexFind", PATTERN_AND_TEXT, |_, a| find(a, plain), "The first match, or the empty text."),
-    def("mustRegexFind", PATTERN_AND_TEXT, |_, a| find(a, must), "The first match, or the empty text."),
-    def("regexFindAll", WITH_COUNT, |_, a| find_all(a, plain), "Up to n matches; -1 for all."),
-    def("mustRegexFindAll", WITH_COUNT, |_, a| find_all(a, must), "Up to n matches; -1 for all."),
-    def("regexReplaceAll", WITH_REPLACEMENT, |_, a| replace(a, plain), "Replaces matches; $1 stands for a group."),
-    def("mustRegexReplaceAll", WITH_REPLACEMENT, |_, a| replace(a, must), "Replaces matches; $1 stands for a group."),
-    def("regexReplaceAllLiteral", WITH_REPLACEMENT, |_, a| replace_literal(a, plain), "Replaces matches by a text."),
-    def("mustRegexReplaceAllLiteral", WITH_REPLACEMENT, |_, a| replace_literal(a, must), "Replaces matches by a text."),
+    def("regexFind", PATTERN_AND_TEXT, |c, a| find(c, a, plain), "The first match, or the empty text."),
+    def("mustRegexFind", PATTERN_AND_TEXT, |c, a| find(c, a, must), "The first match, or the empty text."),
+    def("regexFindAll", WITH_COUNT, |c, a| find_all(c, a, plain), "Up to n matches; -1 for all."),
+    def("mustRegexFindAll", WITH_COUNT, |c, a| find_all(c, a, must), "Up to n matches; -1 for all."),
+    def("regexReplaceAll", WITH_REPLACEMENT, |c, a| replace(c, a, plain), "Replaces matches; $1 stands for a group."),
+    def(
+        "mustRegexReplaceAll",
+        WITH_REPLACEMENT,
+        |c, a| replace(c, a, must),
+        "Replaces matches; $1 stands for a group.",
+    ),
+    def("regexReplaceAllLiteral", WITH_REPLACEMENT, |c, a| replace_literal(c, a, plain), "Replaces matches by a text."),
+    def(
+        "mustRegexReplaceAllLiteral",
+        WITH_REPLACEMENT,
+        |c, a| replace_literal(c, a, must),
+        "Replaces matches by a text.",
+    ),
     def(
         "regexSplit",
         WITH_COUNT,
-        |_, a| split(a, plain),
+        |c, a| split(c, a, plain),
         "Splits a text at matches, into n pieces at most; -1 for all.",
     ),
-    def("mustRegexSplit", WITH_COUNT, |_, a| split(a, must), "Splits a text at matches, into n pieces at most."),
+    def("mustRegexSplit", WITH_COUNT, |c, a| split(c, a, must), "Splits a text at matches, into n pieces at most."),
     def("regexQuoteMeta", &[Param::Str], quote_meta, "The pattern that matches just this text."),
 ];
 
@@ -66,10 +76,12 @@ fn count(args: &[Value]) -> i64 {
     args.get(2).and_then(Value::as_int).unwrap_or(0)
 }
 
-fn compiled(args: &[Value], report: Report) -> Result<(std::rc::Rc<re2::Regex>, Text), FuncError> {
+fn compiled(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<(std::rc::Rc<re2::Regex>, Text), FuncError> {
     let pattern = text(args, 0);
     let regex = re2::compile(pattern.bytes()).map_err(|e| report(&pattern, e))?;
-    Ok((regex, text(args, 1)))
+    let text = text(args, 1);
+    call.engine.work(regex.work(text.len()))?;
+    Ok((regex, text))
 }
 
 /// Nothing found is Go's nil slice, which JSON and YAML write as `null`.
@@ -80,38 +92,42 @@ fn strings(items: Vec<Text>) -> Value {
     Value::typed_list(items.into_iter().map(Value::text).collect(), ListType::Str)
 }
 
-fn regex_match(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
-    Ok(Value::bool(compiled(args, plain).is_ok_and(|(regex, text)| regex.is_match(text.bytes()))))
+fn regex_match(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    match compiled(call, args, plain) {
+        Ok((regex, text)) => Ok(Value::bool(regex.is_match(text.bytes()))),
+        Err(FuncError::Limit(limit)) => Err(FuncError::Limit(limit)),
+        Err(_) => Ok(Value::bool(false)),
+    }
 }
 
-fn must_match(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
-    let (regex, text) = compiled(args, must)?;
+fn must_match(call: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(call, args, must)?;
     Ok(Value::bool(regex.is_match(text.bytes())))
 }
 
-fn find(args: &[Value], report: Report) -> Result<Value, FuncError> {
-    let (regex, text) = compiled(args, report)?;
+fn find(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(call, args, report)?;
     Ok(Value::text(regex.find(text.bytes()).map(|(start, end)| text.slice(start, end)).unwrap_or_default()))
 }
 
-fn find_all(args: &[Value], report: Report) -> Result<Value, FuncError> {
-    let (regex, text) = compiled(args, report)?;
+fn find_all(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(call, args, report)?;
     let found = regex.find_all(text.bytes(), count(args));
     Ok(strings(found.into_iter().map(|(start, end)| text.slice(start, end)).collect()))
 }
 
-fn replace(args: &[Value], report: Report) -> Result<Value, FuncError> {
-    let (regex, source) = compiled(args, report)?;
+fn replace(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, source) = compiled(call, args, report)?;
     Ok(Value::text(regex.replace_all(&source, &text(args, 2))))
 }
 
-fn replace_literal(args: &[Value], report: Report) -> Result<Value, FuncError> {
-    let (regex, source) = compiled(args, report)?;
+fn replace_literal(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, source) = compiled(call, args, report)?;
     Ok(Value::text(regex.replace_all_literal(&source, &text(args, 2))))
 }
 
-fn split(args: &[Value], report: Report) -> Result<Value, FuncError> {
-    let (regex, text) = compiled(args, report)?;
+fn split(call: &mut Call<'_>, args: &[Value], report: Report) -> Result<Value, FuncError> {
+    let (regex, text) = compiled(call, args, report)?;
     Ok(strings(regex.split(&text, count(args)).unwrap_or_default()))
 }
 

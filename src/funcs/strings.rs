@@ -71,17 +71,7 @@ fn has_suffix(_: &mut Call<'_>, args: &[Value]) -> Out {
 
 /// Where `needle` is in `haystack` at or behind `from`.
 fn find(haystack: &[u8], needle: &[u8], from: usize) -> Option<usize> {
-    let (Some(rest), Some(first)) = (haystack.get(from..), needle.first()) else { return Some(from) };
-    let last_start = rest.len().checked_sub(needle.len())?;
-    let mut at = 0;
-    while at <= last_start {
-        at += rest[at..=last_start].iter().position(|b| b == first)?;
-        if rest[at..].starts_with(needle) {
-            return Some(from + at);
-        }
-        at += 1;
-    }
-    None
+    memchr::memmem::find(haystack.get(from..)?, needle).map(|at| from + at)
 }
 
 /// Everything inside the arguments, for functions that are `Open` and print whole structures.
@@ -168,10 +158,11 @@ fn repeat(call: &mut Call<'_>, args: &[Value]) -> Out {
         Some(bytes) if i64::try_from(bytes).is_ok() => room(bytes)?,
         _ => return panic("strings: Repeat output length overflow"),
     }
-    let mut out = TextBuilder::default();
-    if !text.is_empty() {
-        (0..count).for_each(|_| out.push_text(&text));
+    if text.marks().is_empty() {
+        return made(call, Text::new(text.bytes().repeat(count)));
     }
+    let mut out = TextBuilder::default();
+    (0..count).for_each(|_| out.push_text(&text));
     made(call, out.finish())
 }
 

@@ -63,7 +63,7 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         stored: subject.stored_docs.iter().map(|doc| (doc.key.clone(), doc)).collect(),
         now: &now,
         otherwise: BTreeMap::new(),
-        hoped: None,
+        hoped: BTreeMap::new(),
         found: Vec::new(),
         expected: Expected::default(),
         dangers: BTreeSet::new(),
@@ -100,8 +100,8 @@ struct Analyst<'a> {
     now: &'a Rendered,
     /// Renders with facts supposed otherwise, made when first asked for.
     otherwise: BTreeMap<BTreeSet<Fact>, Rc<Rendered>>,
-    /// The render in which what is missing is hoped for, made when first asked for.
-    hoped: Option<Rc<Rendered>>,
+    /// Renders in which what is missing is hoped for, except for one fact, made when first asked for.
+    hoped: BTreeMap<Option<Fact>, Rc<Rendered>>,
     found: Vec<Finding>,
     expected: Expected,
     dangers: BTreeSet<Danger>,
@@ -142,17 +142,18 @@ impl Analyst<'_> {
 
     /// The render in which what is missing is hoped for.
     fn hoped(&mut self) -> Rc<Rendered> {
-        if let Some(hoped) = &self.hoped {
-            return hoped.clone();
-        }
-        let hoped = Rc::new(self.render_hoped(None));
-        self.hoped = Some(hoped.clone());
-        hoped
+        self.hoped_but(None)
     }
 
-    fn render_hoped(&self, except: Option<Fact>) -> Rendered {
-        let served = Rc::new(self.missing_apis());
-        self.renderer.render(self.subject, self.facts, &Mode::Hoped { served, except })
+    /// The same, except for one fact.
+    fn hoped_but(&mut self, except: Option<Fact>) -> Rc<Rendered> {
+        if let Some(hoped) = self.hoped.get(&except) {
+            return hoped.clone();
+        }
+        let mode = Mode::Hoped { served: Rc::new(self.missing_apis()), except: except.clone() };
+        let hoped = Rc::new(self.renderer.render(self.subject, self.facts, &mode));
+        self.hoped.insert(except, hoped.clone());
+        hoped
     }
 
     /// API versions that the render asked for, that are not served, and that may come.

@@ -1,5 +1,6 @@
 //! One release rendered on some state of the cluster, and made into objects as helm-controller would.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -164,12 +165,18 @@ pub struct Renderer {
     pub settings: Settings,
     helm: HelmVersion,
     parsed: Parsed,
+    renders: Cell<usize>,
 }
 
 impl Renderer {
     /// For one controller.
     pub fn new(settings: Settings) -> Renderer {
-        Renderer { helm: settings.controller.helm(), settings, parsed: Parsed::default() }
+        Renderer { helm: settings.controller.helm(), settings, parsed: Parsed::default(), renders: Cell::new(0) }
+    }
+
+    /// How many renders it has made.
+    pub fn renders(&self) -> usize {
+        self.renders.get()
     }
 
     /// The same controller with another Helm inside.
@@ -189,6 +196,7 @@ impl Renderer {
 
     /// Renders a release as its next upgrade (or install) would, on these facts.
     pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
+        self.renders.set(self.renders.get() + 1);
         let origins = Origins::new(true);
         let supposition = match mode {
             Mode::Without(facts) => Supposition::Without(facts.iter().filter_map(Fact::lookup).cloned().collect()),

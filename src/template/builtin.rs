@@ -1,7 +1,7 @@
 //! The functions that belong to the language itself.
 
 use super::complex::Complex;
-use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
+use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, walkable};
 use super::printf;
 use crate::base::version::Quirk;
 use crate::codec::json::go_lossy;
@@ -188,6 +188,7 @@ fn sprintf(call: &mut Call<'_>, args: &[Value]) -> Answer {
         Repr::Str(text) => text,
         _ => &empty,
     };
+    args.iter().skip(1).try_for_each(|arg| walkable(call, arg))?;
     let text = printf::sprintf(format, args.get(1..).unwrap_or_default(), call.helm, call.origins);
     Ok(Value::text_in(text, call.origins))
 }

@@ -8,7 +8,10 @@ use super::eval::{Exec, Run, Scope};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
 use super::gate::Place;
 use crate::value::origin::Origin;
-use crate::value::{IntType, ListType, MapType, OriginSet, Repr, Value};
+use crate::value::{IntType, ListType, MapType, OriginSet, Repr, Text, Value};
+
+/// Looking at a value inside an argument takes as long as looking at so many bytes.
+const LOOKING: usize = 16;
 
 /// The node that a call is: its position and how it prints.
 pub(super) type CallNode<'n> = (u32, &'n dyn std::fmt::Display);
@@ -91,15 +94,25 @@ impl Run<'_> {
     }
 
     fn run(&mut self, scope: &mut Scope, node: CallNode<'_>, def: &'static FuncDef, args: &[Value]) -> Exec<Value> {
+        let mut work: usize = args.iter().filter_map(Value::as_text).map(Text::held).sum();
         let joined = match def.flow {
             Flow::Own => OriginSet::EMPTY,
-            Flow::Deep => self.origins.union_all(args.iter().map(|a| a.deep_origins(self.origins))),
+            Flow::Deep => {
+                let mut nodes = 0;
+                let sets = args.iter().map(|arg| arg.deep_origins_of(&mut nodes, self.origins));
+                let joined = self.origins.union_all(sets);
+                work += nodes * LOOKING;
+                joined
+            }
             Flow::Shallow | Flow::Open => self.origins.union_all(args.iter().map(|a| a.origins)),
         };
         if matches!(def.flow, Flow::Deep | Flow::Shallow)
             && let Some(hole) = args.iter().find(|a| matches!(a.repr(), Repr::Hole(_)))
         {
             return Ok(hole.clone().under(joined, self.origins));
+        }
+        if let Err(limit) = self.budget.work(work) {
+            return self.limit(scope, node.0, node.1, limit);
         }
         let place = scope.template.place(node.0);
         let outer = self.calling.replace(place.clone());
@@ -118,6 +131,11 @@ impl Run<'_> {
             Ok(value) => value,
             Err(error) => return self.called(scope, node, def, error),
         };
+        if def.flow != Flow::Own
+            && let Err(limit) = self.budget.make(made(&value))
+        {
+            return self.limit(scope, node.0, node.1, limit);
+        }
         value = value.under(joined, self.origins);
         if self.origins.tracking() && matches!(def.effect, Effect::Entropy | Effect::Clock) {
             let site: Rc<str> = format!("{}:{}:{} {}", site.file, site.line, site.column, def.name).into();
@@ -313,6 +331,17 @@ impl Scope {
         let args = &command.args;
         let stopped = args.first().and_then(|head| self.stopped.get(&head.pos)).and_then(|i| args.get(i + 1));
         stopped.or(args.last()).map(|operand| self.last_evaluated(operand))
+    }
+}
+
+/// Bytes that a function has made: those of a text, and those of a list that nobody else holds.
+fn made(value: &Value) -> usize {
+    match value.repr() {
+        Repr::Str(text) => text.held(),
+        Repr::List(list) if std::rc::Rc::strong_count(list) == 1 => {
+            list.items.len() * if list.ty == ListType::Str { 96 } else { 32 }
+        }
+        _ => 0,
     }
 }
 

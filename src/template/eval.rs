@@ -21,6 +21,11 @@ const MAX_INCLUDES: u32 = 1000;
 /// How deep templates may call each other, in all; Helm's own limit for one name comes first.
 const MAX_CALLS: u32 = 4_000;
 
+/// Passing a variable of another name takes as long as looking at so many bytes.
+const PASSING: usize = 8;
+/// How many times as long as looking at a byte it takes to parse one.
+const PARSING: usize = 16;
+
 /// How a render differs from Helm's.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -34,7 +39,7 @@ pub struct Run<'a> {
     pub(super) world: &'a dyn World,
     pub(super) origins: &'a Origins,
     pub(super) helm: HelmVersion,
-    budget: &'a Budget,
+    pub(super) budget: &'a Budget,
     options: &'a Options,
     /// Gates and lookups met so far.
     pub recorder: Recorder,
@@ -270,27 +275,25 @@ impl<'a> Run<'a> {
         if reads.is_empty() {
             return;
         }
-        let id = GateId(self.recorder.gates.len() as u32);
-        let template = &scope.template;
+        let template = scope.template.clone();
         let line = |pos: u32| template.place(pos).line;
         let hidden = match (open, branch.else_pos) {
             (true, Some(at)) => Some((line(at), line(branch.end))),
             (true, None) => None,
             (false, at) => Some((line(branch.pos), line(at.unwrap_or(branch.end)))),
         };
-        let place = template.place(branch.pipe.pos);
-        let stack = self.stack();
-        self.recorder.gates.push(Gate {
-            id,
+        let gate = Gate {
+            id: GateId(0),
             kind,
-            place,
+            place: template.place(branch.pipe.pos),
             condition: branch.condition.clone(),
-            stack,
+            stack: self.stack(),
             reads,
             context: self.context,
             open,
             hidden,
-        });
+        };
+        let id = self.recorder.gate(gate);
         let gate = self.origins.only(Origin::Gate(id));
         scope.whole.insert(gate);
         self.context = self.origins.union(self.context, gate);
@@ -309,7 +312,7 @@ impl<'a> Run<'a> {
     }
 
     fn stack(&mut self) -> Rc<[Frame]> {
-        self.shared_stack.get_or_insert_with(|| self.stack.as_slice().into()).clone()
+        self.shared_stack.get_or_insert_with(|| self.recorder.stack(&self.stack)).clone()
     }
 
     fn range(&mut self, scope: &mut Scope, dot: &Value, branch: &Branch) -> Exec<()> {
@@ -537,6 +540,9 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn variable(&self, scope: &Scope, node: &Expr, name: &Rc<str>) -> Exec<Value> {
+        if let Err(limit) = self.budget.work(scope.vars.len() * PASSING) {
+            return self.limit(scope, node.pos, node, limit);
+        }
         match scope.variable(name) {
             Some(variable) => Ok(variable.value.clone()),
             None => self.text_error(scope, node.pos, node, format!("undefined variable: {name}")),
@@ -589,6 +595,7 @@ impl Engine for Run<'_> {
 
     fn execute_text(&mut self, text: &Text, dot: &Value) -> Result<Value, FuncError> {
         let quoted = || super::lex::quote(&text.lossy());
+        self.budget.work(text.len() * PARSING)?;
         let mut set = TemplateSet::over(self.set.clone());
         set.parse("gotpl", text.bytes())
             .map_err(|e| FuncError::Error(format!("cannot parse template {}: {e}", quoted())))?;
@@ -644,6 +651,14 @@ impl Engine for Run<'_> {
 
     fn step(&mut self) -> Result<(), Exhausted> {
         self.budget.step()
+    }
+
+    fn work(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.budget.work(bytes)
+    }
+
+    fn make(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.budget.make(bytes)
     }
 }
 

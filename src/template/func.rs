@@ -3,7 +3,7 @@
 use crate::base::budget::Exhausted;
 use crate::base::version::HelmVersion;
 use crate::value::origin::LookupKey;
-use crate::value::{OriginSet, Origins, Text, Value};
+use crate::value::{MAX_DEPTH, OriginSet, Origins, Repr, Text, Value};
 
 /// The only door to facts, time and chance. The engine records every use; an implementation answers, and nothing else.
 pub trait World {
@@ -165,4 +165,25 @@ pub trait Engine {
     fn evaluation(&self, site: &str) -> u32;
     /// Takes one step of the budget.
     fn step(&mut self) -> Result<(), Exhausted>;
+    /// Takes the steps that reading so many bytes counts for.
+    fn work(&mut self, bytes: usize) -> Result<(), Exhausted>;
+    /// Takes so many bytes of what functions may make.
+    fn make(&mut self, bytes: usize) -> Result<(), Exhausted>;
+}
+
+/// Takes a step for everything inside a value that is about to be written. Maps may hold a map twice, level by level:
+/// such a value takes forever to write, and ends the render here.
+pub fn walkable(call: &mut Call<'_>, value: &Value) -> Result<(), FuncError> {
+    fn walk(call: &mut Call<'_>, value: &Value, depth: usize) -> Result<(), FuncError> {
+        call.engine.step()?;
+        if depth > MAX_DEPTH {
+            return Ok(());
+        }
+        match value.repr() {
+            Repr::List(list) => list.items.iter().try_for_each(|item| walk(call, item, depth + 1)),
+            Repr::Map(map) => map.entries().values().try_for_each(|item| walk(call, item, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+    walk(call, value, 0)
 }

@@ -1,5 +1,6 @@
 //! Gates: branches taken on values that have origins, and the facts that were read.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::value::OriginSet;
@@ -83,4 +84,34 @@ pub struct Recorder {
     pub gates: Vec<Gate>,
     /// Lookups in the order they were evaluated.
     pub lookups: Vec<LookupUse>,
+    known: HashMap<GateKey, GateId>,
+    stacks: HashSet<Rc<[Frame]>>,
+}
+
+/// What tells gates apart: kind, line and column, condition, stack (each is kept once), reads, context, outcome. The
+/// stack's last template says the file.
+type GateKey = (GateKind, u32, u32, Rc<str>, *const Frame, OriginSet, OriginSet, bool);
+
+impl Recorder {
+    /// The number of a gate: a new one, or that of an evaluation that was the same in everything, as in turns of a loop.
+    pub(super) fn gate(&mut self, gate: Gate) -> GateId {
+        let (line, column, condition) = (gate.place.line, gate.place.column, gate.condition.clone());
+        let key = (gate.kind, line, column, condition, gate.stack.as_ptr(), gate.reads, gate.context, gate.open);
+        let next = GateId(self.gates.len() as u32);
+        let id = *self.known.entry(key).or_insert(next);
+        if id == next {
+            self.gates.push(Gate { id, ..gate });
+        }
+        id
+    }
+
+    /// The one copy of a stack.
+    pub(super) fn stack(&mut self, frames: &[Frame]) -> Rc<[Frame]> {
+        if let Some(known) = self.stacks.get(frames) {
+            return known.clone();
+        }
+        let stack: Rc<[Frame]> = frames.into();
+        self.stacks.insert(stack.clone());
+        stack
+    }
 }

@@ -21,7 +21,7 @@ pub fn go_v(value: &Value, _helm: HelmVersion) -> Vec<u8> {
 /// `fmt.Sprint` of one value; bytes keep the origins of the leaves they came from.
 pub fn go_v_text(value: &Value, _helm: HelmVersion, origins: &Origins) -> Text {
     if let Repr::Str(text) = value.repr() {
-        if value.origins.is_empty() || !text.marks().is_empty() || text.is_empty() {
+        if value.origins.is_empty() || !text.mark_union(origins).is_empty() || text.is_empty() {
             return text.clone();
         }
         return Text::marked(text.bytes(), value.origins);

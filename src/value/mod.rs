@@ -4,6 +4,7 @@
 //! additionally knows the origins of its byte ranges ([`Text::marks`]). Maps are shared and mutable, as in Go
 //! (`set`, `unset` and `merge` change them in place); lists are not.
 
+pub mod items;
 pub mod number;
 pub mod origin;
 pub mod text;
@@ -14,6 +15,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::base::version::HelmVersion;
+pub use items::Items;
 pub use number::IntType;
 pub use origin::{OriginId, OriginSet, Origins};
 pub use text::{Text, TextBuilder};
@@ -52,10 +54,10 @@ pub enum Repr {
 }
 
 /// A slice and the type of its elements.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct List {
     /// The elements.
-    pub items: Vec<Value>,
+    pub items: Items,
     /// Element type.
     pub ty: ListType,
 }
@@ -220,7 +222,7 @@ impl Value {
 
     /// A slice of that element type.
     pub fn typed_list(items: Vec<Value>, ty: ListType) -> Self {
-        Value::new(Repr::List(Rc::new(List { items, ty })))
+        Value::new(Repr::List(Rc::new(List { items: items.into(), ty })))
     }
 
     /// A `map[string]interface {}`.
@@ -353,44 +355,49 @@ impl Value {
 
     /// Every origin the value or anything inside it has.
     pub fn deep_origins(&self, origins: &Origins) -> OriginSet {
+        self.deep_origins_of(&mut 0, origins)
+    }
+
+    /// As [`Value::deep_origins`]; adds to `nodes` how many values were looked at.
+    pub fn deep_origins_of(&self, nodes: &mut usize, origins: &Origins) -> OriginSet {
         if !origins.tracking() {
             return OriginSet::EMPTY;
         }
         match &self.repr {
             Repr::List(_) | Repr::Map(_) | Repr::Native(_) => {
-                let mut sets = std::collections::BTreeSet::new();
-                self.collect_origins(&mut sets, &mut std::collections::BTreeSet::new(), 0);
-                origins.union_all(sets)
+                let mut walk = OriginWalk::default();
+                self.collect_origins(&mut walk, 0);
+                *nodes += walk.nodes;
+                origins.union_all(walk.sets)
             }
             _ => self.origins,
         }
     }
 
-    /// `seen` holds the shared containers met so far: a map may hold another twice, level by level.
-    fn collect_origins(
-        &self,
-        sets: &mut std::collections::BTreeSet<OriginSet>,
-        seen: &mut std::collections::BTreeSet<*const ()>,
-        depth: usize,
-    ) {
-        sets.insert(self.origins);
+    fn collect_origins(&self, walk: &mut OriginWalk, depth: usize) {
+        walk.add(self.origins);
+        walk.nodes += 1;
         if depth > MAX_DEPTH {
             return;
         }
         match &self.repr {
-            Repr::List(list) if Rc::strong_count(list) == 1 || seen.insert(Rc::as_ptr(list).cast()) => {
-                list.items.iter().for_each(|v| v.collect_origins(sets, seen, depth + 1));
+            Repr::List(list) if Rc::strong_count(list) == 1 || walk.seen.insert(Rc::as_ptr(list).cast()) => {
+                list.items.iter().for_each(|v| v.collect_origins(walk, depth + 1));
             }
-            Repr::Map(map) if Rc::strong_count(&map.entries) == 1 || seen.insert(Rc::as_ptr(&map.entries).cast()) => {
+            Repr::Map(map)
+                if Rc::strong_count(&map.entries) == 1 || walk.seen.insert(Rc::as_ptr(&map.entries).cast()) =>
+            {
                 map.entries().iter().for_each(|(key, v)| {
-                    sets.extend(key.marks().iter().map(|m| m.origins));
-                    v.collect_origins(sets, seen, depth + 1);
+                    key.marks().iter().for_each(|mark| walk.add(mark.origins));
+                    v.collect_origins(walk, depth + 1);
                 });
             }
             Repr::Native(native) => {
                 // Its data may live only as long as this walk, and so gets its own set.
                 if let Some(data) = native.data() {
-                    data.collect_origins(sets, &mut std::collections::BTreeSet::new(), depth + 1);
+                    let outside = std::mem::take(&mut walk.seen);
+                    data.collect_origins(walk, depth + 1);
+                    walk.seen = outside;
                 }
             }
             _ => {}
@@ -408,7 +415,7 @@ impl Value {
         }
         let repr = match &self.repr {
             Repr::List(list) => Repr::List(Rc::new(List {
-                items: list.items.iter().map(|v| v.copy_below(depth + 1)).collect(),
+                items: list.items.iter().map(|v| v.copy_below(depth + 1)).collect::<Vec<_>>().into(),
                 ty: list.ty,
             })),
             Repr::Map(map) => Repr::Map(Map::new(
@@ -418,6 +425,23 @@ impl Value {
             other => other.clone(),
         };
         Value { repr, origins: self.origins, at: self.at }
+    }
+}
+
+/// The origins met inside a value.
+#[derive(Default)]
+struct OriginWalk {
+    sets: Vec<OriginSet>,
+    /// Shared containers met so far: a map may hold another twice, level by level.
+    seen: std::collections::HashSet<*const ()>,
+    nodes: usize,
+}
+
+impl OriginWalk {
+    fn add(&mut self, set: OriginSet) {
+        if !set.is_empty() && self.sets.last() != Some(&set) {
+            self.sets.push(set);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! came from nowhere but the chart costs nothing.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -108,10 +108,23 @@ pub enum Origin {
 struct Table {
     origins: Vec<Origin>,
     origin_ids: HashMap<Origin, OriginId>,
-    sets: Vec<Rc<[OriginId]>>,
+    sets: Vec<Set>,
     set_ids: HashMap<Rc<[OriginId]>, OriginSet>,
     unions: HashMap<(OriginSet, OriginSet), OriginSet>,
 }
+
+/// What a set is. Small sets are lists, one per content. A larger one is the two that it was joined from, so that a value
+/// that gathers origins in a loop costs as much as the loop has turns; two of them may have the same members.
+#[derive(Debug)]
+enum Set {
+    /// Its members, ascending.
+    Listed(Rc<[OriginId]>),
+    /// The union of two.
+    Joined(OriginSet, OriginSet),
+}
+
+/// Most members of a set that is a list.
+const LISTED: usize = 64;
 
 /// The interning table of one render. With tracking off it hands out only empty sets; the engine is the same.
 #[derive(Debug)]
@@ -126,7 +139,7 @@ impl Origins {
         let mut table = Table::default();
         table.origins.push(Origin::KubeVersion); // index 0 is "none" and never read
         let empty: Rc<[OriginId]> = Rc::from([]);
-        table.sets.push(empty.clone());
+        table.sets.push(Set::Listed(empty.clone()));
         table.set_ids.insert(empty, OriginSet::EMPTY);
         Origins { tracking, table: RefCell::new(table) }
     }
@@ -174,26 +187,32 @@ impl Origins {
         self.table.borrow_mut().union(a, b)
     }
 
-    /// The union of many sets: one interning instead of one per member.
+    /// The union of many sets.
     pub fn union_all(&self, sets: impl IntoIterator<Item = OriginSet>) -> OriginSet {
-        let mut seen: BTreeSet<OriginSet> = sets.into_iter().filter(|s| !s.is_empty()).collect();
-        match seen.len() {
-            0 => OriginSet::EMPTY,
-            1 => seen.pop_first().unwrap_or_default(),
-            _ => {
-                let table = &mut *self.table.borrow_mut();
-                let ids: BTreeSet<OriginId> =
-                    seen.iter().flat_map(|s| table.sets[s.0 as usize].iter().copied()).collect();
-                let ids: Vec<OriginId> = ids.into_iter().collect();
-                table.set(&ids)
-            }
+        let mut sets = sets.into_iter().filter(|set| !set.is_empty());
+        let Some(first) = sets.next() else { return OriginSet::EMPTY };
+        let Some(other) = sets.find(|set| *set != first) else { return first };
+        let mut level = vec![first, other];
+        level.extend(sets);
+        level.sort_unstable();
+        level.dedup();
+        let table = &mut *self.table.borrow_mut();
+        if level.len() > 2
+            && let Some(union) = table.listed_union(&level)
+        {
+            return union;
         }
+        // Halved level by level: no set is looked at more often than there are levels.
+        while level.len() > 1 {
+            level = level.chunks(2).filter_map(|pair| pair.iter().copied().reduce(|a, b| table.union(a, b))).collect();
+        }
+        level.first().copied().unwrap_or_default()
     }
 
     /// The origins in a set, in the order they were first met.
     pub fn members(&self, set: OriginSet) -> Vec<Origin> {
         let table = self.table.borrow();
-        table.sets[set.0 as usize].iter().map(|id| table.origins[id.0 as usize].clone()).collect()
+        table.ids(set).iter().map(|id| table.origins[id.0 as usize].clone()).collect()
     }
 
     /// Every origin that was met, also those that nothing depends on.
@@ -203,7 +222,7 @@ impl Origins {
 
     /// The numbers of the origins in a set, ascending.
     pub fn ids(&self, set: OriginSet) -> Rc<[OriginId]> {
-        self.table.borrow().sets[set.0 as usize].clone()
+        self.table.borrow().ids(set)
     }
 
     /// The origin of that number, if it is one.
@@ -229,25 +248,70 @@ impl Table {
         if let Some(set) = self.set_ids.get(ids) {
             return *set;
         }
-        let set = OriginSet(self.sets.len() as u32);
         let ids: Rc<[OriginId]> = ids.into();
-        self.sets.push(ids.clone());
+        let set = self.add(Set::Listed(ids.clone()));
         self.set_ids.insert(ids, set);
         set
     }
 
+    fn add(&mut self, set: Set) -> OriginSet {
+        self.sets.push(set);
+        OriginSet(self.sets.len() as u32 - 1)
+    }
+
     fn union(&mut self, a: OriginSet, b: OriginSet) -> OriginSet {
         let pair = (a.min(b), a.max(b));
+        if a == b || pair.0.is_empty() {
+            return pair.1;
+        }
+        let holds = |set: OriginSet, other| match &self.sets[set.0 as usize] {
+            Set::Joined(one, two) => *one == other || *two == other,
+            Set::Listed(_) => false,
+        };
+        if holds(a, b) {
+            return a;
+        }
+        if holds(b, a) {
+            return b;
+        }
         if let Some(set) = self.unions.get(&pair) {
             return *set;
         }
-        let mut ids: Vec<OriginId> =
-            self.sets[a.0 as usize].iter().chain(self.sets[b.0 as usize].iter()).copied().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let set = self.set(&ids);
+        let set = self.listed_union(&[a, b]).unwrap_or_else(|| self.add(Set::Joined(pair.0, pair.1)));
         self.unions.insert(pair, set);
         set
+    }
+
+    /// The union as a list, if all are lists and it is small enough.
+    fn listed_union(&mut self, sets: &[OriginSet]) -> Option<OriginSet> {
+        let mut ids = Vec::new();
+        for set in sets {
+            match &self.sets[set.0 as usize] {
+                Set::Listed(listed) if ids.len() <= LISTED * 2 => ids.extend_from_slice(listed),
+                _ => return None,
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        (ids.len() <= LISTED).then(|| self.set(&ids))
+    }
+
+    fn ids(&self, set: OriginSet) -> Rc<[OriginId]> {
+        if let Set::Listed(ids) = &self.sets[set.0 as usize] {
+            return ids.clone();
+        }
+        let mut ids = Vec::new();
+        let mut seen = HashSet::from([set]);
+        let mut todo = vec![set];
+        while let Some(set) = todo.pop() {
+            match &self.sets[set.0 as usize] {
+                Set::Listed(listed) => ids.extend_from_slice(listed),
+                Set::Joined(one, two) => todo.extend([*one, *two].into_iter().filter(|set| seen.insert(*set))),
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into()
     }
 }
 
@@ -263,6 +327,19 @@ mod tests {
         assert_eq!(origins.union(a, b), origins.union(b, a));
         assert_eq!(origins.union(a, OriginSet::EMPTY), a);
         assert_eq!(origins.union_all([a, b, a]), origins.union(a, b));
+    }
+
+    #[test]
+    fn large_sets_know_their_members_whatever_way_they_were_joined() {
+        let origins = Origins::new(true);
+        let ids: Vec<OriginId> = (0..1000).map(|i| origins.intern(Origin::Dns(format!("h{i}").into()))).collect();
+        let singles: Vec<OriginSet> = ids.iter().map(|id| origins.single(*id)).collect();
+        let one_by_one = singles.iter().fold(OriginSet::EMPTY, |all, one| origins.union(all, *one));
+        let backwards = origins.union_all(singles.iter().rev().copied());
+        assert_eq!(*origins.ids(one_by_one), ids);
+        assert_eq!(*origins.ids(backwards), ids);
+        assert_eq!(origins.union(one_by_one, singles[999]), one_by_one);
+        assert_eq!(origins.members(origins.union(one_by_one, backwards)).len(), 1000);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub use parse::ParseError;
 
 /// Largest automaton, in bytes. Go's limit is as high in its own units; only giant repetitions of Unicode classes differ.
 const MAX_AUTOMATON: usize = 32 << 20;
+/// Most memory that compiled patterns take while they are kept.
+const MAX_KEPT: usize = 16 << 20;
 /// Haystacks up to this many bytes go to the backtracker, which is faster there.
 const SHORT: usize = 4096;
 
@@ -29,6 +31,10 @@ const SHORT: usize = 4096;
 pub struct Regex {
     names: Vec<Option<String>>,
     empty: bool,
+    /// States of the automaton.
+    states: usize,
+    /// Bytes of the automaton.
+    memory: usize,
     pike: PikeVM,
     pike_cache: RefCell<pikevm::Cache>,
     back: Option<(BoundedBacktracker, RefCell<backtrack::Cache>)>,
@@ -49,7 +55,7 @@ pub fn compile(pattern: &[u8]) -> Result<Rc<Regex>, ParseError> {
     }
     let regex = Rc::new(Regex::new(pattern)?);
     COMPILED.with_borrow_mut(|cache| {
-        if cache.len() >= 64 {
+        if cache.len() >= 64 || cache.values().map(|regex| regex.memory).sum::<usize>() > MAX_KEPT {
             cache.clear();
         }
         cache.insert(pattern.into(), regex.clone());
@@ -108,13 +114,14 @@ impl Regex {
         let too_large = || ParseError { code: parse::TOO_LARGE, expr: String::from_utf8_lossy(pattern).into_owned() };
         let config = NFA::config().utf8(true).nfa_size_limit(Some(MAX_AUTOMATON));
         let nfa = Compiler::new().configure(config).build_from_hir(&parsed.hir).map_err(|_| too_large())?;
+        let (states, memory) = (nfa.states().len(), nfa.memory_usage());
         let pike = PikeVM::new_from_nfa(nfa.clone()).map_err(|_| too_large())?;
         let pike_cache = RefCell::new(pike.create_cache());
         let back = BoundedBacktracker::new_from_nfa(nfa).ok().map(|back| {
             let cache = RefCell::new(back.create_cache());
             (back, cache)
         });
-        Ok(Regex { names: parsed.names, empty: pattern.is_empty(), pike, pike_cache, back })
+        Ok(Regex { names: parsed.names, empty: pattern.is_empty(), states, memory, pike, pike_cache, back })
     }
 
     /// The leftmost match at or after `at`, in offsets of the (repaired) haystack.
@@ -132,6 +139,13 @@ impl Regex {
             return found.is_some();
         }
         self.pike.search_slots(&mut self.pike_cache.borrow_mut(), &input, slots).is_some()
+    }
+
+    /// How long compiling this and matching `bytes` bytes may take, as so many bytes to look at: each byte of a text may
+    /// visit every state.
+    pub fn work(&self, bytes: usize) -> usize {
+        let compiling = self.states.saturating_mul(1 + self.states / 1000);
+        compiling.saturating_add(bytes.saturating_mul(1 + self.states / 4))
     }
 
     fn slots(&self) -> Vec<Option<NonMaxUsize>> {

@@ -115,7 +115,7 @@ impl Analyst<'_> {
         let alone = candidates.len() == 1;
         for (fact, fields) in candidates {
             let decides = alone || {
-                let other = self.render_hoped(Some(fact.clone()));
+                let other = self.hoped_but(Some(fact.clone()));
                 match (path, other.doc(&doc.key)) {
                     (None, found) => found.is_none(),
                     (Some(path), Some(other)) => {
