@@ -24,7 +24,7 @@ use helm_render_predictor::flux::cycle::{Cycle, Requeue};
 use helm_render_predictor::flux::digest::release_matches;
 use helm_render_predictor::flux::postrender::parse_manifest;
 use helm_render_predictor::flux::settings::Settings;
-use helm_render_predictor::flux::{Action, HelmRelease, Outcome};
+use helm_render_predictor::flux::{Action, Drift, HelmRelease, Outcome};
 use helm_render_predictor::plan::charts::Charts;
 use helm_render_predictor::plan::settle::{Fate, Settled, Verdict, Written, retried, settle, woken, woken_by_source};
 use helm_render_predictor::report::contract::ReleaseRef;
@@ -153,6 +153,11 @@ impl Episode {
         let mut flags: Vec<&str> =
             self.json["controller_flags"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
         let steps = self.json["steps"].as_array();
+        let events = steps.into_iter().flatten().flat_map(|s| s["event"].as_array().into_iter().flatten());
+        if events.filter_map(|e| e["other"].as_str()).any(|o| o.starts_with("helm-controller started with")) {
+            // The flags of the episode are those of the restart.
+            flags.clear();
+        }
         let earlier = steps.into_iter().flatten().filter(|s| s["step"].as_u64().is_some_and(|n| n <= step));
         for event in earlier.flat_map(|s| s["event"].as_array().into_iter().flatten()) {
             if let Some(started) = event["other"].as_str().and_then(|o| o.strip_prefix("helm-controller started")) {
@@ -266,37 +271,34 @@ impl Episode {
         let mut fate = Recorded { step, after: &after };
         let mut settled = Settled::default();
         let events = step["event"].as_array().ok_or("a step without event")?;
+        let early = runs_before_event(step, &cluster);
+        if !early.is_empty() {
+            settled.extend(settle(&mut cluster, &self.charts(number - 1)?, &settings, &early, &mut fate));
+        }
+        let retrying: BTreeSet<ReleaseRef> = retried(&cluster).into_iter().collect();
         for (at, event) in events.iter().enumerate() {
             apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
             // Another token for the same release is not seen before the run that this one starts has ended.
             let stamp = stamps(event);
             if stamp.is_some() && events[at + 1..].iter().any(|later| stamps(later) == stamp) {
                 let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
-                let first = settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate);
-                settled.written.extend(first.written);
-                settled.runs.extend(first.runs);
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
             }
         }
         let before = cluster.clone();
         given_sources(&mut cluster, step, &after, &settings, &mut triggered);
         triggered.extend(retried(&cluster));
+        spelled_anew(&mut cluster, step, &mut triggered);
+        // Time passes in a step that waits for an interval: who ran in it is told by the recording.
         let title = step["title"].as_str().unwrap_or_default();
         if ["interval", "later", "tick"].iter().any(|word| title.contains(word)) {
-            triggered.extend(releases(&cluster));
+            triggered.extend(releases(&cluster).into_iter().filter(|r| ran(step, &r.name) != Some(0)));
         }
         let triggered: Vec<ReleaseRef> = triggered.into_iter().collect();
-        let more = settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate);
-        settled.written.extend(more.written);
-        settled.runs.extend(more.runs);
+        settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate));
         match what {
             What::Revisions => self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after),
-            What::Status => {
-                // How often something is retried within a step is a matter of time.
-                let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
-                let looping = settled.runs.iter().filter(|(_, cycle)| again.contains(&cycle.requeue));
-                let looping: BTreeSet<&str> = looping.map(|(release, _)| release.name.as_str()).collect();
-                same_status(&cluster, &after, &looping)
-            }
+            What::Status => Judge { step, settled: &settled, retrying: &retrying }.judge(&cluster, &after),
         }
         .map_err(|problem| {
             let run = |(release, cycle): &(ReleaseRef, Cycle)| {
@@ -470,6 +472,14 @@ struct Recorded<'a> {
     after: &'a Snapshot,
 }
 
+impl Recorded<'_> {
+    fn event(&self, release: &str, reason: &str) -> Option<&Json> {
+        let object = format!("HelmRelease/{release}");
+        let mut events = self.step["outcome"]["events"].as_array().into_iter().flatten();
+        events.find(|e| e["object"] == object.as_str() && e["reason"] == reason)
+    }
+}
+
 impl Fate for Recorded<'_> {
     fn verdict(&mut self, hr: &HelmRelease, action: &Action, version: i64) -> Verdict {
         let secret = format!("sh.helm.release.v1.{}.v{version}", hr.release_name());
@@ -477,15 +487,18 @@ impl Fate for Recorded<'_> {
         let entries = outcome["stored_releases_written"].as_array();
         if let Some(entry) = entries.into_iter().flatten().find(|e| e["secret"] == secret.as_str()) {
             let description = entry["description"].as_str().unwrap_or_default();
+            let removed = matches!(entry["status"].as_str(), Some("uninstalled" | "uninstalling"));
             let failed = entry["status"] == "failed" || description.contains("\" failed: ");
-            return if failed { Verdict::Fails(description.to_owned()) } else { Verdict::Succeeds };
+            if !removed {
+                return if failed { Verdict::Fails(description.to_owned()) } else { Verdict::Succeeds };
+            }
+        }
+        let now = self.after.objects().find(|o| storage::is_storage(o) && o.key.name == secret).cloned();
+        if now.is_some_and(|object| storage::decode(&object).is_ok_and(|r| r.status == "failed")) {
+            return Verdict::Fails("it is stored as failed".into());
         }
         // Not there any more, or never stored: the events tell.
-        let object = format!("HelmRelease/{}", hr.name);
-        let has = |reason: &str| {
-            let mut events = outcome["events"].as_array().into_iter().flatten();
-            events.any(|e| e["object"] == object.as_str() && e["reason"] == reason)
-        };
+        let has = |reason: &str| self.event(&hr.name, reason).is_some();
         let failed = if *action == Action::Install { "InstallFailed" } else { "UpgradeFailed" };
         match (has(failed), has("UninstallSucceeded")) {
             (true, true) => Verdict::Fails("it failed, and was uninstalled".into()),
@@ -498,6 +511,17 @@ impl Fate for Recorded<'_> {
         let history = self.step["outcome"]["helmreleases"][&hr.name]["history"].as_array();
         let entry = history.into_iter().flatten().find(|h| h["version"] == version);
         entry.is_none_or(|e| e["testHooks"][hook]["phase"] != "Failed")
+    }
+
+    fn refuses_removal(&mut self, hr: &HelmRelease) -> Option<String> {
+        self.event(&hr.name, "UninstallFailed").map(|e| e["message"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
+        let conditions = &self.step["outcome"]["helmreleases"][&hr.name]["conditions"];
+        let message = conditions["Ready"]["message"].as_str().unwrap_or_default();
+        let refused = message.contains("unable to determine cluster state");
+        refused.then(|| Drift::Refused("the API server refuses the dry run".into()))
     }
 
     fn packaged(&mut self, chart: &ObjectKey) -> Option<Rc<Object>> {
@@ -544,25 +568,124 @@ fn given_sources(
     }
 }
 
-/// The status fields that a run decides.
-fn same_status(predicted: &Snapshot, recorded: &Snapshot, looping: &BTreeSet<&str>) -> Result<(), Failed> {
-    let mut wrong = Vec::new();
-    for object in recorded.objects().filter(|o| o.key.group == "helm.toolkit.fluxcd.io" && o.key.kind == "HelmRelease")
-    {
-        let Some(mine) = predicted.get(&object.key).present() else {
-            wrong.push(format!("{} is not there", object.key));
-            continue;
-        };
-        let (want, got) = (status(&object.json), status(&mine.json));
-        for (field, want) in &want {
-            let got = got.get(field).cloned().unwrap_or_default();
-            let masked = *field == "failures" && looping.contains(object.key.name.as_str());
-            if *want != got && !masked {
-                wrong.push(format!("{}: {field} recorded {want}, predicted {got}", object.key.name));
-            }
+/// How often the controller ran a release in a step.
+fn ran(step: &Json, release: &str) -> Option<u64> {
+    step["outcome"]["helmreleases"][release]["reconciled_times"].as_u64()
+}
+
+/// Releases that ran before the event of the step took hold: the snapshot before lies inside a run, or before one that
+/// was due (the first moves show a run, not yet the event).
+fn runs_before_event(step: &Json, cluster: &Snapshot) -> Vec<ReleaseRef> {
+    let moves = step["outcome"]["moves"].as_array();
+    let mut early = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for entry in moves.into_iter().flatten() {
+        let Some(name) = entry["release"].as_str() else { continue };
+        let event =
+            ["generation", "requestedAt", "forceAt", "resetAt", "suspend"].iter().any(|k| entry.get(*k).is_some());
+        if event {
+            seen.insert(name);
+        } else if !seen.contains(name) && entry["conditions"].is_object() {
+            early.insert(name.to_owned());
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
+    // Where the event never shows, what runs follows from it.
+    early.retain(|name| seen.contains(name.as_str()));
+    let waits = retried(cluster);
+    waits.into_iter().filter(|r| early.contains(&r.name)).collect()
+}
+
+/// A number spelled anew makes a new generation although the objects are equal (F-112): the API server decides.
+fn spelled_anew(cluster: &mut Snapshot, step: &Json, triggered: &mut BTreeSet<ReleaseRef>) {
+    for release in releases(cluster) {
+        let Some(object) = cluster.get(&helm_release(&release)).present() else { continue };
+        let generation = object.json.pointer("/metadata/generation").and_then(Json::as_i64).unwrap_or(0);
+        let patched = step["event"].as_array().into_iter().flatten().any(|e| {
+            e["patch"]["metadata"]["name"] == release.name.as_str() && e["patch"]["patch"]["spec"].is_object()
+        });
+        if patched && step["outcome"]["helmreleases"][&release.name]["generation"].as_i64() == Some(generation + 1) {
+            let mut json = (*object.json).clone();
+            json["metadata"]["generation"] = (generation + 1).into();
+            cluster.apply([(object.key.clone(), Object::new(json, Default::default()).map(Rc::new))]);
+            triggered.insert(release);
+        }
+    }
+}
+
+/// Compares the status of every release after a step, and the events of the step.
+struct Judge<'a> {
+    step: &'a Json,
+    settled: &'a Settled,
+    /// Releases that were being tried again when the step began.
+    retrying: &'a BTreeSet<ReleaseRef>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, predicted: &Snapshot, recorded: &Snapshot) -> Result<(), Failed> {
+        let mut wrong = Vec::new();
+        let of =
+            |object: &&Rc<Object>| object.key.group == "helm.toolkit.fluxcd.io" && object.key.kind == "HelmRelease";
+        for object in recorded.objects().filter(of) {
+            let release = ReleaseRef { namespace: object.key.namespace.clone(), name: object.key.name.clone() };
+            let runs = self.settled.runs.iter().filter(|(r, _)| *r == release);
+            let unknown = runs.clone().any(|(_, cycle)| matches!(cycle.decision.outcome, Outcome::Unknown { .. }));
+            if unknown {
+                skipped(format!("unknown is a right answer: {release}"));
+                continue;
+            }
+            let Some(mine) = predicted.get(&object.key).present() else {
+                wrong.push(format!("{release} is not there"));
+                continue;
+            };
+            let told = self.told(&release, &object.json);
+            let first = differences(&told, &mine.json, self.retrying.contains(&release));
+            if first.is_empty() || differences(&object.json, &mine.json, false).is_empty() {
+                continue;
+            }
+            // What is tried again and again is seen after any of the attempts.
+            let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
+            let restless = runs.clone().any(|(_, cycle)| again.contains(&cycle.requeue));
+            let states = self.settled.runs.iter().zip(&self.settled.states).filter(|((r, _), _)| *r == release);
+            let mut states = states.filter_map(|(_, state)| state.clone());
+            if !(restless && states.any(|state| differences(&told, &state.json, true).is_empty())) {
+                wrong.push(format!("{}: {}", release.name, first.join("; ")));
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
+    }
+
+    /// The status at the end of the step as the outcome tells it, which may be later than the snapshot.
+    fn told(&self, release: &ReleaseRef, snapshot: &Json) -> Json {
+        let mut json = snapshot.clone();
+        let Some(told) = self.step["outcome"]["helmreleases"][&release.name].as_object() else { return json };
+        for (field, value) in told {
+            let value = match field.as_str() {
+                "conditions" => {
+                    let each = value.as_object().into_iter().flatten().map(|(kind, c)| {
+                        let mut c = c.clone();
+                        c["type"] = kind.as_str().into();
+                        c
+                    });
+                    Json::Array(each.collect())
+                }
+                "generation" | "suspend" | "reconciled_times" => continue,
+                _ => value.clone(),
+            };
+            json["status"][field] = value;
+        }
+        json
+    }
+}
+
+/// The status fields that differ. `at_least`: failures may have been counted more often than predicted.
+fn differences(recorded: &Json, predicted: &Json, at_least: bool) -> Vec<String> {
+    let (want, got) = (status(recorded), status(predicted));
+    let number = |text: &str| text.parse::<i64>().unwrap_or(0);
+    let differs = want.iter().filter(|(field, want)| {
+        let got = got.get(*field).map(String::as_str).unwrap_or_default();
+        **want != got && !(at_least && **field == "failures" && number(want) >= number(got))
+    });
+    differs.map(|(field, want)| format!("{field} recorded {want}, predicted {}", got[field])).collect()
 }
 
 fn status(hr: &Json) -> BTreeMap<&'static str, String> {

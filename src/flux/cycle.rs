@@ -4,9 +4,11 @@
 use serde_json::{Value as Json, json};
 
 use super::decide::{
-    Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, Trace, honoured, prerequisites, reset_reason,
+    Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, State, Trace, honoured, prerequisites,
+    reset_reason,
 };
 use super::digest::{config_digest, post_renderers};
+use super::drift::Drift;
 use super::helmchart;
 use super::model::{HelmRelease, Snapshot as Entry};
 use super::settings::{ControllerVersion, Settings};
@@ -16,6 +18,7 @@ use super::storage;
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::StoredRelease;
+use crate::funcs::durations;
 
 /// When the controller looks again without being triggered (`F-68`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +77,16 @@ pub trait Helm {
         let _ = (cluster, hr, revision);
         Ok(())
     }
+    /// Why a deletion hook or the API server refuses the uninstall of a deleted HelmRelease, if it does.
+    fn refuses_removal(&mut self, hr: &HelmRelease, revision: &StoredRelease) -> Option<String> {
+        let _ = (hr, revision);
+        None
+    }
+    /// What drift detection finds, where that is given (`F-105`); `None` to compare with the cluster.
+    fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
+        let _ = hr;
+        None
+    }
     /// Deletes the objects of a stored revision.
     fn remove(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) {
         let _ = (cluster, hr, revision);
@@ -107,6 +120,15 @@ pub struct Done {
     pub error: Option<String>,
 }
 
+/// A Kubernetes event that a run records on its HelmRelease (`F-272`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// `Warning`, not `Normal`.
+    pub warning: bool,
+    /// Its reason.
+    pub reason: &'static str,
+}
+
 /// A run of the controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
@@ -114,6 +136,8 @@ pub struct Cycle {
     pub decision: Decision,
     /// The actions, in order.
     pub done: Vec<Done>,
+    /// The events, in order; a run that finds the release in sync records none (`F-270`).
+    pub events: Vec<Event>,
     /// When it looks again.
     pub requeue: Requeue,
 }
@@ -126,7 +150,18 @@ pub fn reconcile(cluster: &mut Snapshot, key: &ObjectKey, settings: &Settings, h
     let object = cluster.get(key).present()?;
     let hr = HelmRelease::new(object.json.clone());
     let requested = hr.annotation(REQUESTED).map(str::to_owned);
-    let mut run = Run { cluster, key, settings, helm, hr, trace: Trace::default(), first: None, done: Vec::new() };
+    let mut run = Run {
+        cluster,
+        key,
+        settings,
+        helm,
+        hr,
+        trace: Trace::default(),
+        first: None,
+        done: Vec::new(),
+        events: Vec::new(),
+        chart: Default::default(),
+    };
     let requeue = run.go();
     if matches!(requeue, Requeue::Interval | Requeue::Retry | Requeue::None) && !run.unknown() {
         let generation = run.hr.generation();
@@ -136,9 +171,9 @@ pub fn reconcile(cluster: &mut Snapshot, key: &ObjectKey, settings: &Settings, h
         run.hr.set("lastHandledReconcileAt", requested);
     }
     run.persist();
-    let Run { trace, first, done, .. } = run;
+    let Run { trace, first, done, events, .. } = run;
     let outcome = first.unwrap_or(Outcome::Unknown { missing: Vec::new() });
-    Some(Cycle { decision: Decision { trace: trace.0, outcome }, done, requeue })
+    Some(Cycle { decision: Decision { trace: trace.0, outcome }, done, events, requeue })
 }
 
 struct Run<'a> {
@@ -150,6 +185,9 @@ struct Run<'a> {
     trace: Trace,
     first: Option<Outcome>,
     done: Vec<Done>,
+    events: Vec<Event>,
+    /// Name and version of the chart that is loaded.
+    chart: (String, String),
 }
 
 /// Kinds of actions: a run does each once (`F-111`).
@@ -174,12 +212,16 @@ fn kind_of(action: &Action) -> Option<Kind> {
 }
 
 impl Run<'_> {
+    fn event(&mut self, warning: bool, reason: &'static str) {
+        self.events.push(Event { warning, reason });
+    }
+
     fn unknown(&self) -> bool {
         matches!(self.first, Some(Outcome::Unknown { .. }) | None)
     }
 
     fn persist(&mut self) {
-        if matches!(self.first, Some(Outcome::Exited(Exit::Deleted))) {
+        if matches!(self.first, Some(Outcome::Exited(Exit::Deleted))) && !self.stuck() {
             self.cluster.apply([(self.key.clone(), None)]);
             return;
         }
@@ -187,6 +229,11 @@ impl Run<'_> {
         if object.is_some() {
             self.cluster.apply([(self.key.clone(), object)]);
         }
+    }
+
+    /// Whether the uninstall of a deleted HelmRelease failed: the finalizer stays (`F-69`).
+    fn stuck(&self) -> bool {
+        self.events.iter().any(|e| e.reason == "UninstallFailed")
     }
 
     fn go(&mut self) -> Requeue {
@@ -203,6 +250,11 @@ impl Run<'_> {
             return self.exit(Exit::Suspended);
         }
         self.adopt_digest();
+        if helmchart::generated(&self.hr).is_some() && !helmchart::nameable(&self.hr) {
+            let text = "the name of the HelmRelease is longer than 63 bytes, which no label may be".to_owned();
+            self.trace.check("F-73", text.clone());
+            return self.exit(Exit::ChartNotWritten(text));
+        }
         self.write_chart();
         self.hr.unmark(&["Stalled"]);
         self.hr.mark("Reconciling", "True", "Progressing", "Fulfilling prerequisites");
@@ -214,6 +266,7 @@ impl Run<'_> {
                 return Requeue::None;
             }
         };
+        self.chart = (prepared.chart.name.clone(), prepared.chart.version.clone());
         self.recover();
         self.attempt(&prepared);
         self.passes(prepared)
@@ -228,12 +281,16 @@ impl Run<'_> {
         {
             let (group, kind) = ("source.toolkit.fluxcd.io".to_owned(), "HelmChart".to_owned());
             let stale = ObjectKey { group, kind, namespace: namespace.to_owned(), name: name.to_owned() };
+            if self.cluster.get(&stale).present().is_some() {
+                self.event(false, "HelmChartDeleted");
+            }
             self.cluster.apply([(stale, None)]);
             self.hr.unset("helmChart");
         }
-        let Some(key) = key.filter(|_| helmchart::nameable(&self.hr)) else { return };
+        let Some(key) = key else { return };
         let live = self.cluster.get(&key).present();
         if let Some(json) = helmchart::written(&self.hr, live.as_deref()) {
+            self.event(false, if live.is_none() { "HelmChartCreated" } else { "HelmChartConfigured" });
             self.cluster.apply([(key.clone(), Object::new(json, Default::default()).map(std::rc::Rc::new))]);
         }
         self.hr.set("helmChart", format!("{}/{}", key.namespace, key.name));
@@ -253,14 +310,14 @@ impl Run<'_> {
     }
 
     fn exit(&mut self, exit: Exit) -> Requeue {
+        let mut stuck = false;
         let (reason, message) = match &exit {
             Exit::Invalid(_) | Exit::Suspended | Exit::ChartNotWritten(_) => ("", String::new()),
             Exit::FinalizerMissing => ("", String::new()),
             Exit::Deleted => {
                 let all = storage::revisions(self.cluster, &self.hr);
-                if !self.hr.flag("/spec/suspend") && !self.hr.text("/status/storageNamespace").is_empty() {
-                    self.uninstall_all(&all);
-                }
+                let uninstalls = !self.hr.flag("/spec/suspend") && !self.hr.text("/status/storageNamespace").is_empty();
+                stuck = uninstalls && !self.uninstall_all(&all);
                 ("", String::new())
             }
             Exit::AccessDenied(text) => {
@@ -273,15 +330,20 @@ impl Run<'_> {
             Exit::SourceNotReady(text) => ("SourceNotReady", text.clone()),
             Exit::ChartRefused(text) => ("ChartMutateError", text.clone()),
             Exit::ValuesError(text) => ("ValuesError", text.clone()),
-            Exit::StateError(text) => ("StateError", text.clone()),
+            Exit::StateError(text) => ("StateError", format!("Could not determine release state: {text}")),
             Exit::TargetChanged(_) => {
                 self.leave_target();
                 ("", String::new())
             }
         };
-        let requeue = exit.requeue(self.settings);
+        let requeue = if stuck { Requeue::Backoff } else { exit.requeue(self.settings) };
         if !reason.is_empty() {
             self.hr.mark("Ready", "False", reason, &message);
+        }
+        match &exit {
+            Exit::DependencyNotReady(_) => self.event(false, "DependencyNotReady"),
+            Exit::ValuesError(_) => self.event(true, "ValuesError"),
+            _ => {}
         }
         // F-295: the wait of older controllers is an interval, but no success.
         let waits = requeue == Requeue::Interval;
@@ -297,6 +359,10 @@ impl Run<'_> {
             let all = crate::cluster::storage::stored(self.cluster, &namespace, current.text("name")).0;
             if let Some(revision) = all.first() {
                 self.helm.remove(self.cluster, &self.hr, revision);
+                let message = format!("Helm uninstall succeeded for release {}", full_name(current));
+                self.hr.mark("Released", "False", "UninstallSucceeded", &message);
+                self.event(false, "UninstallSucceeded");
+                self.hr.summarize(self.settings);
             }
             storage::delete(self.cluster, &all);
         }
@@ -359,11 +425,17 @@ impl Run<'_> {
                 values: &prepared.values,
                 force,
                 reset: false,
+                drift: self.helm.drift(&self.hr),
             };
             let outcome = pass.decide(&mut self.trace);
             self.first.get_or_insert_with(|| outcome.clone());
             let (action, state) = match outcome {
-                Outcome::Decided { action, state, .. } => (action, state),
+                Outcome::Decided { action, state, reason, .. } => {
+                    if state == State::Drifted {
+                        self.drifted(&reason);
+                    }
+                    (action, state)
+                }
                 Outcome::Exited(exit) => return self.exit(exit),
                 Outcome::Unknown { .. } => return Requeue::None,
             };
@@ -372,7 +444,6 @@ impl Run<'_> {
             }
             let last = self.hr.text("/status/lastAttemptedReleaseAction").to_owned();
             let retry = retries_by_strategy(&self.hr, self.settings, &last);
-            use super::decide::State;
             if matches!(state, State::InSync | State::Failed) {
                 self.truncate(retry && !last.is_empty());
             }
@@ -390,7 +461,7 @@ impl Run<'_> {
                 Action::MissingRollbackTarget => {
                     return self.stall(
                         "MissingRollbackTarget",
-                        "Failed to perform remediation: missing target release for rollback",
+                        "Failed to perform remediation: missing target release for rollback: cannot remediate failed release",
                     );
                 }
                 _ => {}
@@ -432,8 +503,10 @@ impl Run<'_> {
             if let (true, Some(action)) = (new, failed) {
                 self.released(true, action, None);
             }
-            if matches!(self.hr.text("/spec/driftDetection/mode"), "enabled" | "warn") && new {
-                self.hr.mark("Drifted", "False", "NoDriftDetected", "No drift detected");
+            if matches!(self.hr.text("/spec/driftDetection/mode"), "enabled" | "warn")
+                && self.settings.controller >= ControllerVersion(1, 6, 0)
+            {
+                self.hr.mark("Drifted", "False", "NoDriftDetected", "No drift detected against the cluster state");
             }
         }
         self.hr.unmark(&["Reconciling"]);
@@ -444,6 +517,16 @@ impl Run<'_> {
         Requeue::Interval
     }
 
+    /// Drift is told by condition and event before anything is done about it (`F-109`, `F-307`).
+    fn drifted(&mut self, what: &str) {
+        self.event(true, "DriftDetected");
+        if self.settings.controller >= ControllerVersion(1, 6, 0) {
+            let release = self.hr.history().first().map(versioned).unwrap_or_default();
+            let message = format!("Cluster state of release {release} has drifted from the desired state:\n{what}");
+            self.hr.mark("Drifted", "True", "DriftDetected", &message);
+        }
+    }
+
     fn stall(&mut self, reason: &str, message: &str) -> Requeue {
         self.hr.unmark(&["Reconciling"]);
         self.hr.mark("Stalled", "True", reason, message);
@@ -451,7 +534,10 @@ impl Run<'_> {
     }
 
     fn retry_later(&mut self) -> Requeue {
-        self.hr.mark("Reconciling", "True", "ProgressingWithRetry", "retrying after the retry interval");
+        let last = self.hr.text("/status/lastAttemptedReleaseAction");
+        let interval = self.hr.text(&format!("/spec/{last}/strategy/retryInterval"));
+        let message = format!("retrying after {}", spelled(if interval.is_empty() { "5m" } else { interval }));
+        self.hr.mark("Reconciling", "True", "ProgressingWithRetry", &message);
         Requeue::Retry
     }
 
@@ -461,14 +547,21 @@ impl Run<'_> {
         retries >= 0 && counter > retries
     }
 
+    /// The run ends, and the next one goes on (`F-111` c, f).
+    fn again_at_once(&mut self) -> Requeue {
+        let ready = self.hr.condition_entry("Ready").and_then(|c| c.get("message")?.as_str()).unwrap_or_default();
+        let message = ready.to_owned();
+        self.hr.mark("Reconciling", "True", "ProgressingWithRetry", &message);
+        Requeue::Immediate
+    }
+
     /// The next action is of a kind that this run has done (`F-111` c).
     fn again(&mut self, last: &str, retry: bool) -> Requeue {
         if retry {
             return self.retry_later();
         }
         if last.is_empty() || !self.exhausted(last) {
-            self.hr.mark("Reconciling", "True", "ProgressingWithRetry", "retrying");
-            return Requeue::Immediate;
+            return self.again_at_once();
         }
         self.hr.unmark(&["Reconciling"]);
         Requeue::Interval
@@ -483,7 +576,7 @@ impl Run<'_> {
             && remediates_by_uninstall(&self.hr, last)
             && self.settings.controller >= ControllerVersion(1, 5, 0);
         if last.is_empty() || !self.exhausted(last) || reinstalls {
-            return Requeue::Immediate;
+            return self.again_at_once();
         }
         let count = self.hr.number(&format!("/status/{last}Failures")).unwrap_or(0);
         self.stall("RetriesExceeded", &format!("Failed to {last} after {count} attempt(s)"))
@@ -506,16 +599,13 @@ impl Run<'_> {
             (false, "install") => "InstallFailed",
             (false, _) => "UpgradeFailed",
         };
-        let release = format!("{}/{}", self.hr.release_namespace(), self.hr.release_name());
-        let history = self.hr.history();
-        let message = match (ok, history.first()) {
-            (true, Some(current)) => format!(
-                "Helm {action} succeeded for release {release}.v{} with chart {}@{}",
-                current.version,
-                current.text("chartName"),
-                current.text("chartVersion")
-            ),
-            _ => format!("Helm {action} failed for release {release}: {}", error.unwrap_or_default()),
+        let message = match (ok, self.hr.history().first()) {
+            (true, Some(current)) => format!("Helm {action} succeeded for release {}", full_name(current)),
+            _ => {
+                let release = format!("{}/{}", self.hr.release_namespace(), self.hr.release_name());
+                let chart = format!("{}@{}", self.chart.0, self.chart.1);
+                format!("Helm {action} failed for release {release} with chart {chart}: {}", error.unwrap_or_default())
+            }
         };
         self.hr.mark("Released", if ok { "True" } else { "False" }, reason, &message);
     }
@@ -530,6 +620,7 @@ impl Run<'_> {
                     let why = format!("Release unlocked from stale '{}' state", newest.status);
                     storage::mark(self.cluster, &self.hr, newest, "failed", Some(&why));
                     self.hr.mark("Released", "False", "PendingRelease", &why);
+                    self.event(true, "PendingRelease");
                     self.hr.summarize(self.settings);
                     self.rewrite(newest.version, "");
                     self.note(action, Some(newest.version), None);
@@ -548,12 +639,25 @@ impl Run<'_> {
             Action::CorrectDrift => {
                 if let Some(newest) = stored.first() {
                     let result = self.helm.restore(self.cluster, &self.hr, newest);
+                    match result.is_ok() {
+                        true => self.event(false, "DriftCorrected"),
+                        false => self.event(true, "DriftCorrectionFailed"),
+                    }
                     self.note(action, None, result.err());
                 }
                 Ok(())
             }
             Action::None | Action::RetriesExceeded | Action::MissingRollbackTarget => Err(()),
         }
+    }
+
+    /// Ready tells that an action runs (`F-111` d).
+    fn progress(&mut self, action: &str) {
+        let own = self.hr.text(&format!("/spec/{action}/timeout")).to_owned();
+        let timeout = [own.as_str(), self.hr.text("/spec/timeout"), "5m"].into_iter().find(|t| !t.is_empty());
+        let message = format!("Running '{action}' action with timeout of {}", spelled(timeout.unwrap_or_default()));
+        self.hr.mark("Ready", "Unknown", "Progressing", &message);
+        self.hr.mark("Reconciling", "True", "Progressing", &message);
     }
 
     fn note(&mut self, action: &Action, version: Option<i64>, error: Option<String>) {
@@ -575,6 +679,9 @@ impl Run<'_> {
         self.hr.set("lastAttemptedReleaseAction", name);
         self.hr.unmark(&["TestSuccess", "Remediated"]);
         let version = stored.first().map_or(0, |r| r.version) + 1;
+        let failure = if install { "InstallFailed" } else { "UpgradeFailed" };
+        let success = if install { "InstallSucceeded" } else { "UpgradeSucceeded" };
+        self.progress(name);
         let blocked = storage::refusal(install, &self.hr, stored, self.settings.controller)
             .or_else(|| storage::hidden(self.cluster, &self.hr, version).then(|| "release: already exists".to_owned()));
         let applied = match blocked {
@@ -588,6 +695,7 @@ impl Run<'_> {
             Applied::Refused(error) => {
                 self.hr.count("failures");
                 self.released(false, name, Some(&error));
+                self.event(true, failure);
                 self.hr.summarize(self.settings);
                 self.note(action, None, Some(error));
                 Err(())
@@ -595,7 +703,11 @@ impl Run<'_> {
             Applied::Stored { payload, failed } => {
                 let payload = self.payload(payload, version, failed.as_deref(), name, prepared, stored);
                 storage::add(self.cluster, &self.hr, &payload);
-                self.observe(name, &prepared.chart.oci_digest);
+                self.observe(name, &prepared.chart.oci_digest, predecessor(stored));
+                match failed.is_some() {
+                    true => self.event(true, failure),
+                    false => self.event(false, success),
+                }
                 match &failed {
                     Some(error) => {
                         self.hr.count("failures");
@@ -663,12 +775,12 @@ impl Run<'_> {
     }
 
     /// The history after an action: the newest revision in front, the one before rewritten (`F-159`).
-    fn observe(&mut self, action: &str, oci: &str) {
+    fn observe(&mut self, action: &str, oci: &str, predecessor: Option<i64>) {
         let all = storage::revisions(self.cluster, &self.hr);
         let Some(newest) = all.first() else { return };
         let mut history = self.hr.history();
         history.retain(|s| s.version != newest.version);
-        if let Some(older) = history.iter_mut().find(|s| s.version < newest.version)
+        if let Some(older) = history.iter_mut().find(|s| Some(s.version) == predecessor)
             && let Some(stored) = all.iter().find(|r| r.version == older.version)
         {
             *older = rewritten(older, stored, "", self.settings);
@@ -702,14 +814,18 @@ impl Run<'_> {
         }
         self.hr.set_history(history);
         if failed {
-            self.hr.mark("TestSuccess", "False", "TestFailed", "Helm test failed");
+            let name = self.hr.history().first().map(full_name).unwrap_or_default();
+            self.hr.mark("TestSuccess", "False", "TestFailed", &format!("Helm test failed for release {name}"));
+            self.event(true, "TestFailed");
             self.hr.count("failures");
             let last = self.hr.text("/status/lastAttemptedReleaseAction").to_owned();
             if !ignores_tests(&self.hr) && !last.is_empty() {
                 self.hr.count(&format!("{last}Failures"));
             }
         } else {
-            self.hr.mark("TestSuccess", "True", "TestSucceeded", "Helm test succeeded");
+            let name = self.hr.history().first().map(full_name).unwrap_or_default();
+            self.hr.mark("TestSuccess", "True", "TestSucceeded", &format!("Helm test succeeded for release {name}"));
+            self.event(false, "TestSucceeded");
         }
         self.hr.summarize(self.settings);
         self.note(&Action::Test, None, failed.then(|| "a test failed".to_owned()));
@@ -732,7 +848,11 @@ impl Run<'_> {
         if result.is_err() {
             self.hr.count("failures");
         }
-        self.hr.mark("Remediated", status, reason, &format!("Helm rollback to previous release v{to}"));
+        let target = self.hr.history().into_iter().find(|s| s.version == to).map(|s| full_name(&s)).unwrap_or_default();
+        let result_word = if result.is_ok() { "succeeded" } else { "failed" };
+        let message = format!("Helm rollback to previous release {target} {result_word}");
+        self.hr.mark("Remediated", status, reason, &message);
+        self.event(result.is_err(), reason);
         self.hr.summarize(self.settings);
         self.note(&action, Some(version), result.err());
         Ok(())
@@ -768,16 +888,58 @@ impl Run<'_> {
         if !keep {
             storage::delete(self.cluster, stored);
         }
-        self.hr.mark("Remediated", "True", "UninstallSucceeded", "Helm uninstall remediation succeeded");
+        let name = self.hr.history().first().map(full_name).unwrap_or_default();
+        let message = format!("Helm uninstall remediation for release {name} succeeded");
+        self.hr.mark("Remediated", "True", "UninstallSucceeded", &message);
+        self.event(false, "UninstallSucceeded");
         self.note(&Action::Uninstall, None, None);
     }
 
-    fn uninstall_all(&mut self, stored: &[StoredRelease]) {
-        if let Some(newest) = stored.first() {
-            self.helm.remove(self.cluster, &self.hr, newest);
+    /// Uninstalls a deleted HelmRelease's release; false if a hook or the API server refuses (`F-69`).
+    fn uninstall_all(&mut self, stored: &[StoredRelease]) -> bool {
+        let Some(newest) = stored.first() else { return true };
+        if let Some(error) = self.helm.refuses_removal(&self.hr, newest) {
+            storage::mark(
+                self.cluster,
+                &self.hr,
+                newest,
+                "uninstalling",
+                Some("Deletion in progress (or silently failed)"),
+            );
+            self.rewrite(newest.version, "uninstall");
+            let name = self.hr.history().first().map(full_name).unwrap_or_default();
+            let message = format!("Helm uninstall failed for release {name}: {error}");
+            self.hr.mark("Released", "False", "UninstallFailed", &message);
+            self.hr.count("failures");
+            self.event(true, "UninstallFailed");
+            self.hr.summarize(self.settings);
+            return false;
         }
+        self.helm.remove(self.cluster, &self.hr, newest);
+        self.event(false, "UninstallSucceeded");
         storage::delete(self.cluster, stored);
+        true
     }
+}
+
+/// The revision that an upgrade replaces, and writes too: the newest deployed one, else the newest (`F-159`, `F-172`).
+fn predecessor(stored: &[StoredRelease]) -> Option<i64> {
+    stored.iter().find(|r| r.status == "deployed").or(stored.first()).map(|r| r.version)
+}
+
+/// A revision as messages name it.
+fn versioned(entry: &Entry) -> String {
+    format!("{}/{}.v{}", entry.text("namespace"), entry.text("name"), entry.version)
+}
+
+/// The same with its chart.
+fn full_name(entry: &Entry) -> String {
+    format!("{} with chart {}@{}", versioned(entry), entry.text("chartName"), entry.text("chartVersion"))
+}
+
+/// A duration as the controller prints it: `5m` is `5m0s`.
+fn spelled(duration: &str) -> String {
+    durations::parse(duration.as_bytes()).map_or_else(|_| duration.to_owned(), durations::text)
 }
 
 /// Lays maps over maps; anything else is replaced.
@@ -789,5 +951,39 @@ fn lay_over(into: &mut Json, new: &Json, depth: usize) {
             }
         }
         (into, new) => *into = new.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(entries: &[(i64, &str)]) -> Vec<StoredRelease> {
+        let mut cluster = Snapshot::default();
+        let hr = HelmRelease::new(std::rc::Rc::new(json!({"metadata": {"name": "a", "namespace": "n"}})));
+        for (version, status) in entries {
+            let payload = json!({"name": "a", "namespace": "n", "version": version, "info": {"status": status}});
+            storage::write(&mut cluster, &hr, &payload);
+        }
+        storage::revisions(&cluster, &hr)
+    }
+
+    #[test]
+    fn f_159_an_upgrade_rewrites_the_revision_that_it_replaces() {
+        for (entries, want) in [
+            (vec![(1, "deployed")], Some(1)),
+            (vec![(1, "deployed"), (2, "failed")], Some(1)),
+            (vec![(1, "superseded"), (2, "failed"), (3, "failed")], Some(3)),
+            (vec![], None),
+        ] {
+            assert_eq!(predecessor(&stored(&entries)), want, "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn f_111_durations_are_told_in_full() {
+        for (written, told) in [("5m", "5m0s"), ("20s", "20s"), ("1h", "1h0m0s"), ("90s", "1m30s"), ("odd", "odd")] {
+            assert_eq!(spelled(written), told);
+        }
     }
 }

@@ -255,7 +255,8 @@ fn next(hr: &HelmRelease, facts: &dyn Facts, stored: &[StoredRelease], settings:
                 trace.check("F-83", format!("failure counts are reset: {why}"));
             }
             let (chart, values) = (&chart, &values);
-            Pass { hr, facts, stored, settings, chart, values, force, reset: reset.is_some() }.decide(&mut trace)
+            Pass { hr, facts, stored, settings, chart, values, force, reset: reset.is_some(), drift: None }
+                .decide(&mut trace)
         }
         Err(outcome) => outcome,
     };
@@ -378,7 +379,10 @@ impl Prerequisites<'_> {
             let found = match self.facts.get(&key) {
                 Known::Present(object) => HelmRelease::new(object.json.clone()),
                 Known::Absent => {
-                    let text = format!("unable to get '{name}' dependency");
+                    let text = format!(
+                        "unable to get '{name}' dependency: helmreleases.helm.toolkit.fluxcd.io {:?} not found",
+                        key.name
+                    );
                     self.check("F-260", text.clone());
                     return Err(Outcome::Exited(Exit::DependencyNotReady(text)));
                 }
@@ -439,10 +443,16 @@ impl Prerequisites<'_> {
                 let observed = source_hr.number("/status/observedGeneration");
                 let stalled = source_hr.condition("Stalled") == Some("True")
                     && source_hr.condition("Reconciling") != Some("True");
+                let message = |kind: &str| {
+                    let text = source_hr.condition_entry(kind).and_then(|c| c.get("message")?.as_str());
+                    text.filter(|t| !t.is_empty())
+                };
                 let why = if kind != "ExternalArtifact" && observed != Some(source_hr.generation()) {
-                    Some("latest generation of object has not been reconciled")
+                    let failing = source_hr.condition("Ready") == Some("False");
+                    let failing = if failing { message("Ready") } else { None };
+                    Some(failing.unwrap_or("latest generation of object has not been reconciled"))
                 } else if kind != "ExternalArtifact" && stalled {
-                    Some("it is stalled")
+                    Some(message("Stalled").unwrap_or("it is stalled"))
                 } else if source.json.pointer("/status/artifact").is_none_or(Json::is_null) {
                     Some("does not have an artifact")
                 } else {

@@ -11,11 +11,13 @@ use crate::cluster::storage::StoredRelease;
 
 /// What drift detection finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Drift {
+pub enum Drift {
     /// Nothing.
     None,
     /// The first difference.
     Found(String),
+    /// The API server refuses the dry run: the state cannot be told (`F-102`).
+    Refused(String),
     /// Nothing for certain: objects were not collected, or fields differ that the API server may write in its own way.
     Unsure,
 }

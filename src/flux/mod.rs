@@ -23,6 +23,7 @@ pub mod values;
 pub mod why;
 
 pub use decide::{Action, Check, Decision, Exit, Outcome, State, simulate, simulate_forced};
+pub use drift::Drift;
 pub use model::HelmRelease;
 pub use source::{ChartIdentity, Loads, chart_identity};
 pub use values::{Composed, compose};

@@ -18,7 +18,7 @@ use crate::codec::yaml::emit_json;
 use crate::flux::cycle::{Applied, Cycle, Done, Helm, Request, Requeue, reconcile, test_hooks};
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::{ControllerVersion, Settings};
-use crate::flux::{Action, Exit, HelmRelease, Outcome, simulate};
+use crate::flux::{Action, Drift, Exit, HelmRelease, Outcome, simulate};
 use crate::report::contract::ReleaseRef;
 use crate::value::origin::{Origin, OriginSet};
 
@@ -47,6 +47,17 @@ pub struct Settled {
     pub written: Vec<Written>,
     /// Runs of the controller, in order.
     pub runs: Vec<(ReleaseRef, Cycle)>,
+    /// The HelmRelease as each of these runs left it; nothing if it is gone.
+    pub states: Vec<Option<Rc<Object>>>,
+}
+
+impl Settled {
+    /// Takes over what happened after.
+    pub fn extend(&mut self, later: Settled) {
+        self.written.extend(later.written);
+        self.runs.extend(later.runs);
+        self.states.extend(later.states);
+    }
 }
 
 /// How a revision that renders is taken.
@@ -72,6 +83,18 @@ pub trait Fate {
     fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {
         let _ = (hr, version, hook);
         true
+    }
+
+    /// Why the uninstall of a deleted HelmRelease fails, if it does.
+    fn refuses_removal(&mut self, hr: &HelmRelease) -> Option<String> {
+        let _ = hr;
+        None
+    }
+
+    /// What drift detection finds, where that is given (`F-105`).
+    fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
+        let _ = hr;
+        None
     }
 
     /// The HelmChart once source-controller has dealt with its new generation; `None` to take it from the charts given.
@@ -112,7 +135,7 @@ pub fn settle(
     burn_behind_dependencies(cluster, &mut side, &queue);
     let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
     let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
-    let mut runs = Vec::new();
+    let (mut runs, mut states): (Vec<(ReleaseRef, Cycle)>, Vec<Option<Rc<Object>>>) = (Vec::new(), Vec::new());
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
@@ -123,8 +146,12 @@ pub fn settle(
         if *count > MAX_RUNS_EACH {
             continue;
         }
-        let Some(cycle) = reconcile(cluster, &release_key(&release), settings, &mut side) else { continue };
-        let acted = !cycle.done.is_empty();
+        let key = release_key(&release);
+        let before = cluster.get(&key).present();
+        let Some(cycle) = reconcile(cluster, &key, settings, &mut side) else { continue };
+        let after = cluster.get(&key).present();
+        // What waits for this release looks at its readiness only (F-261).
+        let acted = !cycle.done.is_empty() || readiness(before.as_deref()) != readiness(after.as_deref());
         side.rollbacks(cluster, &release, &cycle.done);
         let (packaged, mut woken_now) = package(cluster, &mut side);
         woken_now
@@ -136,12 +163,19 @@ pub fn settle(
         }
         match cycle.requeue {
             Requeue::Immediate if !queue.contains(&release) => queue.push(release.clone()),
+            // Another attempt shows whether the failure lasts: in sync with the old revision, it is mended (F-106, F-148a).
+            Requeue::Backoff
+                if !queue.contains(&release) && runs.iter().rev().all(|(r, c)| *r != release || *c != cycle) =>
+            {
+                queue.push(release.clone());
+            }
             Requeue::Dependency | Requeue::Backoff | Requeue::Retry => {
                 waiting.insert(release.clone());
             }
             _ => {}
         }
         runs.push((release.clone(), cycle));
+        states.push(after);
         // What waits looks again; it is worth following once something has changed.
         if acted || packaged {
             let others: Vec<ReleaseRef> = waiting.iter().filter(|r| packaged || **r != release).cloned().collect();
@@ -153,7 +187,13 @@ pub fn settle(
             }
         }
     }
-    Settled { written: side.written, runs }
+    Settled { written: side.written, runs, states }
+}
+
+/// What dependents see of a release (`F-261`).
+fn readiness(object: Option<&Object>) -> Option<(i64, i64, Option<String>)> {
+    let hr = HelmRelease::new(object?.json.clone());
+    Some((hr.generation(), hr.observed_generation(), hr.condition("Ready").map(str::to_owned)))
 }
 
 /// Releases that are stamped together with one they depend on: their first attempt finds it unready (`F-60`).
@@ -263,7 +303,8 @@ impl Helm for Side<'_> {
             None => {
                 let mut overlay = Overlay::new(&*cluster);
                 write_docs(&subject, &now.docs, &mut overlay);
-                let edits = overlay.into_edits();
+                let edits: Vec<_> =
+                    overlay.into_edits().into_iter().map(|(key, object)| numbered(cluster, key, object)).collect();
                 self.touched.extend(cluster.apply(edits));
                 let manifest: String =
                     now.docs.iter().map(|d| format!("---\n# Source: {}\n{}", d.source, emit_json(&d.object))).collect();
@@ -299,6 +340,14 @@ impl Helm for Side<'_> {
         Ok(())
     }
 
+    fn refuses_removal(&mut self, hr: &HelmRelease, _: &StoredRelease) -> Option<String> {
+        self.fate.refuses_removal(hr)
+    }
+
+    fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
+        self.fate.drift(hr)
+    }
+
     fn remove(&mut self, cluster: &mut Snapshot, _: &HelmRelease, revision: &StoredRelease) {
         for doc in documents(revision, cluster) {
             let policy = doc.object.pointer("/metadata/annotations/helm.sh~1resource-policy").and_then(Json::as_str);
@@ -307,6 +356,22 @@ impl Helm for Side<'_> {
             }
         }
     }
+}
+
+/// A written HelmRelease gets its generation from the API server: one more with each change of the spec (`F-56`).
+fn numbered(cluster: &Snapshot, key: ObjectKey, object: Option<Rc<Object>>) -> (ObjectKey, Option<Rc<Object>>) {
+    let Some(new) = object.clone().filter(|_| key.group == HELM_GROUP) else { return (key, object) };
+    let old = cluster.get(&key).present();
+    let generation = |o: &Object| o.json.pointer("/metadata/generation").and_then(Json::as_i64).unwrap_or(0);
+    let next = match &old {
+        Some(old) => generation(old) + i64::from(old.json.get("spec") != new.json.get("spec")),
+        None => 1,
+    };
+    let mut json = (*new.json).clone();
+    if let Some(metadata) = json.get_mut("metadata").and_then(Json::as_object_mut) {
+        metadata.insert("generation".into(), next.into());
+    }
+    (key, Object::new(json, new.source.clone()).map(Rc::new))
 }
 
 /// The chart as it is stored with a release (`F-170`).
