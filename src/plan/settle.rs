@@ -135,7 +135,8 @@ pub fn settle(
     burn_behind_dependencies(cluster, &mut side, &queue);
     let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
     let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
-    let (mut runs, mut states): (Vec<(ReleaseRef, Cycle)>, Vec<Option<Rc<Object>>>) = (Vec::new(), Vec::new());
+    let mut runs: Vec<(ReleaseRef, Cycle)> = Vec::new();
+    let mut states: Vec<Option<Rc<Object>>> = Vec::new();
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
