@@ -5,48 +5,13 @@
 mod growth;
 #[path = "support/hostile.rs"]
 mod hostile;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod support;
 
 use growth::Growth;
 use helm_render_predictor::api::{RenderArgs, template};
 use hostile::{End, Hostile};
 use libtest_mimic::{Arguments, Failed, Trial};
-
-/// Counts, thread by thread, the bytes that were asked for, that are held, and the most that were.
-struct Counting;
-
-thread_local! {
-    static ASKED: Cell<u64> = const { Cell::new(0) };
-    static HELD: Cell<i64> = const { Cell::new(0) };
-    static PEAK: Cell<i64> = const { Cell::new(0) };
-}
-
-fn count(asked: usize, freed: usize) {
-    let _ = ASKED.try_with(|all| all.set(all.get() + asked as u64));
-    let held = HELD.try_with(|held| {
-        held.set(held.get() + asked as i64 - freed as i64);
-        held.get()
-    });
-    let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.unwrap_or(0))));
-}
-
-// SAFETY: all work is the system allocator's; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size, layout.size());
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
+use support::gauge::{Counting, measured};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -61,10 +26,8 @@ type Counted = (Result<Vec<u8>, String>, u64, i64);
 fn counted(chart: impl FnOnce() -> RenderArgs + Send + 'static) -> Result<Counted, Failed> {
     let run = move || {
         let args = chart();
-        let (asked, held) = (ASKED.get(), HELD.get());
-        PEAK.set(held);
-        let rendered = template(&args, "4.2".parse().unwrap()).map_err(|e| e.message);
-        (rendered, ASKED.get() - asked, PEAK.get() - held)
+        let (rendered, cost) = measured(|| template(&args, "4.2".parse().unwrap()).map_err(|e| e.message));
+        (rendered, cost.asked, cost.memory)
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run)?;
     thread.join().map_err(|_| "panicked".into())

@@ -12,6 +12,8 @@ use crate::base::diag::Diagnostic;
 
 /// Largest release that is unpacked. Helm's own limit is that of a Secret, packed.
 const MAX_RELEASE: u64 = 64 << 20;
+/// Most commas in a release, and so most values of its JSON.
+const MAX_COMMAS: usize = 2_000_000;
 
 /// One stored revision of a release.
 #[derive(Clone)]
@@ -102,6 +104,9 @@ pub fn decode(object: &Rc<Object>) -> Result<StoredRelease, String> {
     } else {
         packed
     };
+    if bytes.iter().filter(|b| **b == b',').count() > MAX_COMMAS {
+        return Err(format!("the release holds more than {MAX_COMMAS} values"));
+    }
     let json: Json = serde_json::from_slice(&bytes)
         .map_err(|e| format!("the release is no JSON (line {}, column {})", e.line(), e.column()))?;
     let field = |pointer: &str| json.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned();

@@ -111,7 +111,9 @@ impl Run<'_> {
                 _ => false,
             },
         };
-        let mut value = found.unwrap_or_default();
+        // A missing entry of a map of strings is the empty one.
+        let of_texts = map.as_map().is_some_and(|map| map.ty() == MapType::Str);
+        let mut value = found.unwrap_or_else(|| if of_texts { Value::text("") } else { Value::NIL });
         if blank && self.origins.tracking() {
             let at =
                 if value.at == crate::value::OriginId::NONE { self.origins.descend(map.at, key) } else { value.at };

@@ -5,6 +5,9 @@
 //! $ HELM=path/to/helm FUZZ_SECONDS=600 cargo test --test fuzz -- [GENERATOR]
 //! ```
 //!
+//! `HOSTILE_BYTES=1000000 HOSTILE_SEEDS=1000 cargo test --release --test fuzz -- hostile` runs the inputs that want to
+//! hurt at full size; they are small otherwise.
+//!
 //! `FUZZ_SEED` (default 0) is where seeds start, `FUZZ_STOP` (default 1) after how many differences to stop,
 //! `HELM_VERSION` what the program is taken for (default: what it says).
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros)]
@@ -15,6 +18,7 @@ mod compare;
 mod documents;
 mod expr;
 mod helm;
+mod hostile;
 mod literal;
 mod regex;
 mod source;
@@ -29,9 +33,14 @@ use std::time::{Duration, Instant};
 
 use compare::{Generator, Tally};
 use helm::{RealHelm, ours};
+use helm_render_predictor::api::Inputs;
 use helm_render_predictor::base::version::HelmVersion;
 use libtest_mimic::{Arguments, Failed, Trial};
 use source::Source;
+use support::gauge::{Counting, measured};
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
 
 /// Room for templates that call each other deeply, in unoptimized code.
 const STACK: usize = 512 << 20;
@@ -59,14 +68,13 @@ fn main() {
         names if names.is_empty() => Ok(()),
         names => Err(format!("no signature for {names:?}").into()),
     })];
+    for (name, inputs) in hostile::GROUPS {
+        trials.push(Trial::test(format!("hostile/{name}"), || in_thread(|| hostile::endure(*inputs))));
+    }
+    trials.push(Trial::test("hostile/mutated-snapshots", || in_thread(mutated_snapshots)));
     for (name, generator) in GENERATORS {
         for helm in ["3.17.3", "4.2.2"] {
-            let run = move || {
-                let thread = std::thread::Builder::new()
-                    .stack_size(STACK)
-                    .spawn(move || robust(*generator, helm.parse().unwrap()))?;
-                thread.join().unwrap_or_else(|_| Err("panic".into()))
-            };
+            let run = move || in_thread(move || robust(*generator, helm.parse().unwrap()));
             trials.push(Trial::test(format!("{name}/{helm}"), run));
         }
     }
@@ -75,6 +83,28 @@ fn main() {
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Runs a test with room on the stack; a panic fails it.
+fn in_thread(test: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Result<(), Failed> {
+    std::thread::Builder::new().stack_size(STACK).spawn(test)?.join().unwrap_or_else(|_| Err("panic".into()))
+}
+
+/// Plans for damaged snapshots: none panics, each costs what inputs may cost.
+fn mutated_snapshots() -> Result<(), Failed> {
+    let first = number("FUZZ_SEED", 0);
+    for seed in first..first + number("HOSTILE_SEEDS", 10) {
+        let snapshot = hostile::mutated_snapshot(&mut Source::new(seed), &support::folder("", "fixtures/scenarios"));
+        let inputs = Inputs { snapshot, ..Inputs::default() };
+        let plan = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| inputs.plan().to_json().len()));
+        let (result, cost) = measured(plan);
+        if result.is_err() || cost.memory > hostile::MEMORY || cost.time > LONGEST {
+            return Err(
+                format!("seed {seed}: panic {}, {} MB, {:.1?}", result.is_err(), cost.memory >> 20, cost.time).into()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Our engine alone: an answer in time, the same twice, and the same without provenance.

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each program uses a part of it
 
 pub mod exemptions;
+pub mod gauge;
 pub mod helm;
 pub mod markdown;
 
