@@ -57,10 +57,35 @@ fn main() {
     conclusion.exit();
 }
 
-/// An episode as its writer meant it: to PyYAML, `y`, `n`, `1e3` and `0o10` without quotes are texts.
+/// An episode as its writer meant it: to PyYAML, `y`, `n`, `1e3` and `0o10` without quotes are texts, and it writes a
+/// next-line character (U+0085) into a block text as it is, where it reads as a line break.
 fn yaml(bytes: &[u8]) -> Result<Json, Failed> {
-    let document = helm_render_predictor::codec::yaml::parse_first(bytes)?.ok_or("empty file")?;
-    meant(document.root())
+    let text = String::from_utf8_lossy(bytes);
+    // Line and paragraph separators break lines too, but are kept by readers.
+    let bytes = text.replace('\u{85}', NEXT_LINE).into_bytes();
+    let document = helm_render_predictor::codec::yaml::parse_first(&bytes)?.ok_or("empty file")?;
+    let mut json = meant(document.root())?;
+    restore(&mut json);
+    Ok(json)
+}
+
+/// Stands for a next-line character.
+const NEXT_LINE: &str = "\u{2028}\u{2029}\u{2029}\u{2028}";
+
+fn restore(json: &mut Json) {
+    match json {
+        Json::String(text) => *text = text.replace(NEXT_LINE, "\u{85}"),
+        Json::Array(items) => items.iter_mut().for_each(restore),
+        Json::Object(map) => {
+            let entries = std::mem::take(map).into_iter();
+            let mended = entries.map(|(key, mut value)| {
+                restore(&mut value);
+                (key.replace(NEXT_LINE, "\u{85}"), value)
+            });
+            *map = mended.collect();
+        }
+        _ => {}
+    }
 }
 
 fn meant(node: Node<'_>) -> Result<Json, Failed> {
@@ -83,13 +108,19 @@ fn key(node: Node<'_>) -> Result<String, Failed> {
     }
 }
 
+/// Whether PyYAML wrote a text without quotes that others read as a number or a boolean.
 fn is_text(plain: &str) -> bool {
     let digits = plain.trim_start_matches(['+', '-']);
-    let exponent = digits.starts_with(|c: char| c.is_ascii_digit())
-        && !digits.contains('.')
-        && !digits.starts_with("0x")
-        && digits.contains(['e', 'E']);
-    matches!(plain, "y" | "Y" | "n" | "N") || exponent || digits.starts_with("0o")
+    let all = |text: &str, allowed: &str| !text.is_empty() && text.chars().all(|c| allowed.contains(c));
+    let decimal = all(digits, "0123456789_") && (digits == "0" || !digits.starts_with(['0', '_']));
+    let based = digits.strip_prefix("0x").is_some_and(|d| d.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_'))
+        || digits.strip_prefix("0b").is_some_and(|d| all(d, "01_"))
+        || digits.strip_prefix('0').is_some_and(|d| all(d, "01234567_"));
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).map_or((digits, None), |(m, e)| (m, Some(e)));
+    let signed = exponent.is_none_or(|e| e.starts_with(['+', '-']) && all(&e[1..], "0123456789"));
+    let float = mantissa.contains('.') && all(mantissa, "0123456789_.") && signed;
+    let numeric = digits.starts_with(|c: char| c.is_ascii_digit());
+    matches!(plain, "y" | "Y" | "n" | "N") || numeric && !(decimal || based || float)
 }
 
 struct Episode {
@@ -170,6 +201,7 @@ impl Episode {
     /// Charts published before the end of a step: later content of a version replaces earlier one; the Git tree is the
     /// newest.
     fn charts(&self, step: u64) -> Result<Charts, Failed> {
+        let helm = self.settings_at(step)?.controller.helm();
         let mut files = Vec::new();
         let mut published: Vec<(u64, String)> = Vec::new();
         for (folder, about) in self.json["charts"].as_object().into_iter().flatten() {
@@ -183,14 +215,13 @@ impl Episode {
         for (order, (_, name)) in published.iter().enumerate() {
             let folder = self.folder.join("charts").join(name);
             if folder.exists() {
-                let mut inside = Vec::new();
-                support::all_files(&folder, "", &mut inside);
+                // The number keeps the order: of two with the same version, the later one counts.
+                let packed = vec![(format!("{order:04}-{name}.tgz"), support::packed(&folder)?)];
                 if let Some(digest) = self.json["charts"][name]["digest"].as_str() {
-                    let (alone, _) = Charts::read(&inside);
+                    let (alone, _) = Charts::read(&packed, helm);
                     archives.push((format!("sha256:{}", digest.trim_start_matches("sha256:")), alone));
                 }
-                // The number keeps the order: of two with the same version, the later one counts.
-                files.extend(inside.into_iter().map(|(path, bytes)| (format!("{order:04}-{name}/{path}"), bytes)));
+                files.extend(packed);
             }
         }
         let mut tree: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -200,7 +231,7 @@ impl Episode {
             tree.extend(inside);
         }
         files.extend(tree);
-        let (mut charts, problems) = Charts::read(&files);
+        let (mut charts, problems) = Charts::read(&files, helm);
         for (digest, alone) in archives {
             charts.add_archive(digest, &alone);
         }
@@ -277,7 +308,25 @@ impl Episode {
         }
         let retrying: BTreeSet<ReleaseRef> = retried(&cluster).into_iter().collect();
         for (at, event) in events.iter().enumerate() {
+            let interrupts = interrupts(&cluster, step, event);
+            if interrupts {
+                let mut now: BTreeSet<ReleaseRef> = std::mem::take(&mut triggered);
+                now.extend(retried(&cluster));
+                let now: Vec<ReleaseRef> = now.into_iter().collect();
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
+            }
+            if patches_nothing(&cluster, event) {
+                // What is patched comes from a run that the events before started.
+                let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
+                if patches_nothing(&cluster, event) {
+                    continue;
+                }
+            }
             apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
+            if interrupts {
+                stamp_conditions(&mut cluster, event);
+            }
             // Another token for the same release is not seen before the run that this one starts has ended.
             let stamp = stamps(event);
             if stamp.is_some() && events[at + 1..].iter().any(|later| stamps(later) == stamp) {
@@ -285,6 +334,7 @@ impl Episode {
                 settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
             }
         }
+        as_stored(&mut cluster, &after);
         let before = cluster.clone();
         given_sources(&mut cluster, step, &after, &settings, &mut triggered);
         triggered.extend(retried(&cluster));
@@ -576,23 +626,77 @@ fn ran(step: &Json, release: &str) -> Option<u64> {
 /// Releases that ran before the event of the step took hold: the snapshot before lies inside a run, or before one that
 /// was due (the first moves show a run, not yet the event).
 fn runs_before_event(step: &Json, cluster: &Snapshot) -> Vec<ReleaseRef> {
+    let restarts = step["event"].as_array().into_iter().flatten().any(|e| e["other"].is_string());
+    if restarts {
+        return Vec::new();
+    }
     let moves = step["outcome"]["moves"].as_array();
     let mut early = BTreeSet::new();
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<&str, i64> = BTreeMap::new();
     for entry in moves.into_iter().flatten() {
         let Some(name) = entry["release"].as_str() else { continue };
         let event =
             ["generation", "requestedAt", "forceAt", "resetAt", "suspend"].iter().any(|k| entry.get(*k).is_some());
         if event {
-            seen.insert(name);
-        } else if !seen.contains(name) && entry["conditions"].is_object() {
-            early.insert(name.to_owned());
+            seen.entry(name).or_insert_with(|| entry["generation"].as_i64().unwrap_or(0));
+        } else if entry["conditions"].is_object() {
+            match seen.get(name) {
+                None => {
+                    early.insert(name.to_owned());
+                }
+                // A Ready of the generation before that the snapshot does not have yet.
+                Some(generation) if *generation > 1 && !early.contains(name) => {
+                    let ready = &entry["conditions"]["Ready"];
+                    let older = ready["observedGeneration"].as_i64().is_some_and(|g| g < *generation);
+                    if older && ready["status"] != "Unknown" && Some(&ready["reason"]) != reason(cluster, name).as_ref()
+                    {
+                        early.insert(name.to_owned());
+                    }
+                }
+                Some(_) => {}
+            }
         }
     }
     // Where the event never shows, what runs follows from it.
-    early.retain(|name| seen.contains(name.as_str()));
+    early.retain(|name| seen.contains_key(name.as_str()));
     let waits = retried(cluster);
-    waits.into_iter().filter(|r| early.contains(&r.name)).collect()
+    waits.into_iter().filter(|r| early.contains(&r.name) || runs_now(cluster, r)).collect()
+}
+
+/// The reason of the condition Ready of a release.
+fn reason(cluster: &Snapshot, name: &str) -> Option<Json> {
+    let release = releases(cluster).into_iter().find(|r| r.name == name)?;
+    let object = cluster.get(&helm_release(&release)).present()?;
+    HelmRelease::new(object.json.clone()).condition_reason("Ready").map(Json::from)
+}
+
+/// Whether the snapshot lies inside a run of a release that has loaded its chart and its values.
+fn runs_now(cluster: &Snapshot, release: &ReleaseRef) -> bool {
+    let Some(object) = cluster.get(&helm_release(release)).present() else { return false };
+    let hr = HelmRelease::new(object.json.clone());
+    let message = hr.condition_entry("Reconciling").and_then(|c| c.get("message")?.as_str());
+    // A run that failed leaves the message behind.
+    hr.condition("Ready") == Some("Unknown") && message.is_some_and(|message| message.starts_with("Running '"))
+}
+
+/// Whether a run began between two changes of a release's spec: the moves show it between the two generations.
+fn ran_between(step: &Json, release: &str, generation: i64) -> bool {
+    let moves = step["outcome"]["moves"].as_array().into_iter().flatten();
+    let mine = moves.filter(|m| m["release"] == release);
+    let mut begun = None;
+    for entry in mine {
+        if let Some(now) = entry["generation"].as_i64() {
+            if begun == Some(true) && now > generation {
+                return true;
+            }
+            begun = (now == generation).then_some(false);
+        }
+        let message = entry["conditions"]["Reconciling"]["message"].as_str();
+        if begun.is_some() && message.is_some_and(|m| m.starts_with("Running '")) {
+            begun = Some(true);
+        }
+    }
+    false
 }
 
 /// A number spelled anew makes a new generation although the objects are equal (F-112): the API server decides.
@@ -610,6 +714,59 @@ fn spelled_anew(cluster: &mut Snapshot, step: &Json, triggered: &mut BTreeSet<Re
             triggered.insert(release);
         }
     }
+}
+
+/// The spec of a generation as the API server holds it: the text of an episode keeps no next-line character of a block.
+fn as_stored(cluster: &mut Snapshot, after: &Snapshot) {
+    for release in releases(cluster) {
+        let key = helm_release(&release);
+        let (Some(mine), Some(stored)) = (cluster.get(&key).present(), after.get(&key).present()) else { continue };
+        let generation = |object: &Object| object.json.pointer("/metadata/generation").and_then(Json::as_i64);
+        if generation(&mine) == generation(&stored) && mine.json["spec"] != stored.json["spec"] {
+            let mut json = (*mine.json).clone();
+            json["spec"] = stored.json["spec"].clone();
+            cluster.apply([(key, Object::new(json, Default::default()).map(Rc::new))]);
+        }
+    }
+}
+
+/// Whether an event changes the spec of a release while a run of the spec before is under way.
+fn interrupts(cluster: &Snapshot, step: &Json, event: &Json) -> bool {
+    let body = &event["patch"];
+    if body["kind"] != "HelmRelease" || !body["patch"]["spec"].is_object() {
+        return false;
+    }
+    let object = Object::new(body.clone(), Default::default()).and_then(|o| cluster.get(&o.key).present());
+    let generation = object.and_then(|o| o.json.pointer("/metadata/generation").and_then(Json::as_i64));
+    let name = body["metadata"]["name"].as_str().unwrap_or_default();
+    generation.is_some_and(|g| ran_between(step, name, g) || ends_suspended(step, name, g + 1))
+}
+
+/// Whether a release that was suspended at a generation still writes the end of a run.
+fn ends_suspended(step: &Json, release: &str, generation: i64) -> bool {
+    let moves = step["outcome"]["moves"].as_array().into_iter().flatten().filter(|m| m["release"] == release);
+    let later = moves.skip_while(|m| m["generation"] != generation || m["suspend"] != true);
+    let messages = later.filter_map(|m| m["conditions"]["Ready"]["message"].as_str());
+    messages.skip_while(|m| !m.starts_with("Running '")).nth(1).is_some()
+}
+
+/// The end of a run stamps the generation that it finds on its conditions (F-247).
+fn stamp_conditions(cluster: &mut Snapshot, event: &Json) {
+    let Some(named) = Object::new(event["patch"].clone(), Default::default()) else { return };
+    let Some(object) = cluster.get(&named.key).present() else { return };
+    let mut json = (*object.json).clone();
+    let generation = json["metadata"]["generation"].clone();
+    for condition in json["status"]["conditions"].as_array_mut().into_iter().flatten() {
+        if condition["type"] == "Ready" {
+            condition["observedGeneration"] = generation.clone();
+        }
+    }
+    cluster.apply([(named.key, Object::new(json, Default::default()).map(Rc::new))]);
+}
+
+fn patches_nothing(cluster: &Snapshot, event: &Json) -> bool {
+    let patched = event.get("patch").and_then(|body| Object::new(body.clone(), Default::default()));
+    patched.is_some_and(|object| cluster.get(&object.key).present().is_none())
 }
 
 /// Compares the status of every release after a step, and the events of the step.
@@ -638,13 +795,14 @@ impl Judge<'_> {
                 continue;
             };
             let told = self.told(&release, &object.json);
-            let first = differences(&told, &mine.json, self.retrying.contains(&release));
-            if first.is_empty() || differences(&object.json, &mine.json, false).is_empty() {
-                continue;
-            }
             // What is tried again and again is seen after any of the attempts.
             let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
             let restless = runs.clone().any(|(_, cycle)| again.contains(&cycle.requeue));
+            let retried = restless || self.retrying.contains(&release);
+            let first = differences(&told, &mine.json, retried);
+            if first.is_empty() || differences(&object.json, &mine.json, retried).is_empty() {
+                continue;
+            }
             let states = self.settled.runs.iter().zip(&self.settled.states).filter(|((r, _), _)| *r == release);
             let mut states = states.filter_map(|(_, state)| state.clone());
             if !(restless && states.any(|state| differences(&told, &state.json, true).is_empty())) {
@@ -677,15 +835,27 @@ impl Judge<'_> {
     }
 }
 
-/// The status fields that differ. `at_least`: failures may have been counted more often than predicted.
-fn differences(recorded: &Json, predicted: &Json, at_least: bool) -> Vec<String> {
+/// The status fields that differ. `restless`: it is tried again and again, so the time decides how often that was, and in
+/// which part of an attempt the snapshot lies.
+fn differences(recorded: &Json, predicted: &Json, restless: bool) -> Vec<String> {
     let (want, got) = (status(recorded), status(predicted));
-    let number = |text: &str| text.parse::<i64>().unwrap_or(0);
+    let failed = |text: &str| !matches!(text, "" | "0");
     let differs = want.iter().filter(|(field, want)| {
         let got = got.get(*field).map(String::as_str).unwrap_or_default();
-        **want != got && !(at_least && **field == "failures" && number(want) >= number(got))
+        **want != got
+            && !(restless && **field == "failures" && failed(want) == failed(got))
+            && !(restless && **field == "conditions" && begun(want, got))
     });
     differs.map(|(field, want)| format!("{field} recorded {want}, predicted {}", got[field])).collect()
+}
+
+/// Whether conditions are those of the next attempt, at its beginning.
+fn begun(recorded: &str, predicted: &str) -> bool {
+    let others = |all: &str| -> Vec<String> {
+        let each = all.split(", ").filter(|c| !c.starts_with("Ready=") && !c.starts_with("Reconciling="));
+        each.map(str::to_owned).collect()
+    };
+    recorded.contains("Ready=Unknown Progressing") && others(recorded) == others(predicted)
 }
 
 fn status(hr: &Json) -> BTreeMap<&'static str, String> {
@@ -754,9 +924,11 @@ fn same_manifest(written: &Written, manifest: &str) -> Result<(), Failed> {
             !c.new.as_ref().is_some_and(|path| written.volatile.contains(&(predicted.key.clone(), path.clone())))
         });
         if !changes.is_empty() {
+            let data = |o: &Json| o["data"].to_string().chars().take(1500).collect::<String>();
+            let shown = format!("recorded {}, predicted {}", data(&recorded.object), data(&predicted.object));
             let paths: Vec<&str> = changes.iter().map(|c| c.path.as_str()).collect();
             return Err(format!(
-                "{} v{}: {} differs at {paths:?}",
+                "{} v{}: {} differs at {paths:?}: {shown}",
                 written.release,
                 written.version,
                 name(&recorded.object)
@@ -806,6 +978,8 @@ fn apply_event(
                     Some(old) => {
                         let mut json = (*old.json).clone();
                         json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+                        let generation = json["metadata"]["generation"].as_i64().unwrap_or(0) + 1;
+                        json["metadata"]["generation"] = generation.into();
                         let release = ReleaseRef { namespace: old.key.namespace.clone(), name: old.key.name.clone() };
                         triggered.insert(release);
                         cluster.apply([(old.key.clone(), Object::new(json, Default::default()).map(Rc::new))]);

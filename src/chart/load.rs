@@ -20,8 +20,6 @@ pub struct Chart {
     pub meta: JsonMap<String, Json>,
     /// values.yaml.
     pub values: Rc<JsonMap<String, Json>>,
-    /// values.yaml as text.
-    pub values_text: Vec<u8>,
     /// values.schema.json.
     pub schema: Option<Vec<u8>>,
     /// Path (`templates/x.yaml`) and content, in loading order.
@@ -157,7 +155,6 @@ impl Chart {
                     let values =
                         values::read_file(&bytes, helm).map_err(|e| format!("cannot load values.yaml: {e}"))?;
                     self.values = Rc::new(values::to_json(&values));
-                    self.values_text = bytes;
                 }
                 "values.schema.json" => self.schema = Some(bytes),
                 "requirements.yaml" => {

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::discovery::Discovery;
 use super::import::is_crd;
 use super::object::{Object, ObjectKey, Source};
-use super::snapshot::Facts;
+use super::snapshot::{ArtifactChart, Facts};
 use crate::base::Known;
 
 /// Edits on top of a state of the cluster.
@@ -174,6 +174,10 @@ impl Facts for Overlay<'_> {
 
     fn list_version(&self) -> &str {
         self.base.list_version()
+    }
+
+    fn artifact(&self, digest: &str) -> Option<&ArtifactChart> {
+        self.base.artifact(digest)
     }
 }
 

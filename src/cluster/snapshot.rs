@@ -24,6 +24,20 @@ pub trait Facts {
     fn taken(&self) -> i128;
     /// What lists answer as `metadata.resourceVersion`.
     fn list_version(&self) -> &str;
+    /// The chart in the artifact with that digest (`sha256:…`), where the artifact itself was given.
+    fn artifact(&self, digest: &str) -> Option<&ArtifactChart> {
+        let _ = digest;
+        None
+    }
+}
+
+/// What the Chart.yaml in a source's artifact says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactChart {
+    /// Name.
+    pub name: String,
+    /// Version, without what Flux appends to it.
+    pub version: String,
 }
 
 /// A rule that refuses requests, of recorded clusters.
@@ -70,6 +84,8 @@ pub struct Snapshot {
     pub list_version: String,
     /// Refused requests.
     pub forbidden: Vec<Forbidden>,
+    /// Charts in artifacts that were given beside the snapshot, by digest.
+    pub artifacts: BTreeMap<String, ArtifactChart>,
 }
 
 impl Snapshot {
@@ -193,6 +209,10 @@ impl Facts for Snapshot {
 
     fn list_version(&self) -> &str {
         &self.list_version
+    }
+
+    fn artifact(&self, digest: &str) -> Option<&ArtifactChart> {
+        self.artifacts.get(digest)
     }
 }
 

@@ -374,8 +374,10 @@ impl Run<'_> {
             }
             let last = self.hr.text("/status/lastAttemptedReleaseAction").to_owned();
             let retry = retries_by_strategy(&self.hr, self.settings, &last);
-            if matches!(state, State::InSync | State::Failed) {
-                self.truncate(retry && !last.is_empty());
+            let retries = retry && !last.is_empty();
+            let rolls_back = matches!(action, Action::Rollback { .. } | Action::MissingRollbackTarget);
+            if state == State::InSync || state == State::Failed && (retries || rolls_back) {
+                self.truncate(retries);
             }
             if matches!(state, State::InSync | State::Untested) && self.hr.condition("Remediated") == Some("True") {
                 self.hr.unmark(&["Remediated"]);

@@ -9,6 +9,7 @@ mod drift;
 pub mod helmchart;
 pub mod model;
 pub mod postrender;
+pub mod preserve;
 #[cfg(test)]
 mod rules;
 pub mod settings;

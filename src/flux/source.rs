@@ -6,7 +6,7 @@ use super::model::HelmRelease;
 use super::settings::Settings;
 use crate::base::Known;
 use crate::cluster::object::ObjectKey;
-use crate::cluster::snapshot::Facts;
+use crate::cluster::snapshot::{ArtifactChart, Facts};
 use crate::funcs::semver::Version;
 
 /// Name and version of the chart that the controller would load.
@@ -56,10 +56,15 @@ pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts, settings: &Settings) 
         });
     };
     let revision = source.text("/status/artifact/revision");
+    // F-3: the artifact itself tells best.
+    let artifact = facts.artifact(source.text("/status/artifact/digest"));
     let known_name = || last.as_ref().map(|l| l.text("chartName").to_owned());
     if kind == "HelmChart" {
         if revision.is_empty() {
             return Loads::Unknown;
+        }
+        if let Some(ArtifactChart { name, version }) = artifact.cloned() {
+            return Loads::Chart(ChartIdentity { name, version, oci_digest: String::new() });
         }
         let name = match source.text("/status/observedChartName") {
             "" => known_name().unwrap_or_else(|| source.text("/spec/chart").to_owned()),
@@ -69,10 +74,13 @@ pub fn chart_identity(hr: &HelmRelease, facts: &dyn Facts, settings: &Settings) 
     }
     let metadata = source.json.pointer("/status/artifact/metadata");
     let title = metadata.and_then(|m| m.get("org.opencontainers.image.title")).and_then(Json::as_str);
-    let Some(name) = title.map(str::to_owned).or_else(known_name) else { return Loads::Unknown };
-    // The version of Chart.yaml is not in the snapshot: that of the history without metadata, or what the tag demands.
+    let name = artifact.map(|a| a.name.clone()).or_else(|| title.map(str::to_owned)).or_else(known_name);
+    let Some(name) = name else { return Loads::Unknown };
+    // Without the artifact, the version of Chart.yaml is that of the history without metadata, or what the tag demands.
     let tag = revision.split('@').next().unwrap_or_default().replace('_', "+");
-    let own = if lenient(&tag).is_some() {
+    let own = if let Some(artifact) = artifact {
+        artifact.version.clone()
+    } else if lenient(&tag).is_some() {
         tag
     } else {
         let known = last.as_ref().map(|l| l.text("chartVersion").split('+').next().unwrap_or_default().to_owned());

@@ -67,6 +67,13 @@ impl HelmRelease {
             Some(old) => *old = entry,
             None => conditions.push(entry),
         }
+        // The order in which templates and people see them.
+        let rank = |c: &Json| {
+            let kind = c.get("type").and_then(Json::as_str).unwrap_or_default();
+            let first = ["Stalled", "Reconciling", "Ready"].iter().position(|k| *k == kind).unwrap_or(3);
+            (first, kind.to_owned())
+        };
+        conditions.sort_by_key(rank);
     }
 
     /// Takes conditions away.

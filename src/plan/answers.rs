@@ -43,10 +43,11 @@ impl Asked<'_> {
     fn read(&self) -> World {
         let (mut facts, mut diagnostics) = import(self.snapshot);
         facts.coverage.complete |= self.choices.assume_complete;
-        let (charts, problems) = Charts::read(self.charts);
-        diagnostics.extend(problems);
         let mut assumptions = Vec::new();
         let settings = settings(&facts, self.choices, &mut assumptions, &mut diagnostics);
+        let (charts, problems) = Charts::read(self.charts, settings.controller.helm());
+        diagnostics.extend(problems);
+        facts.artifacts.extend(charts.artifacts());
         let basis = Basis {
             helm_controller: settings.controller.to_string(),
             helm: settings.controller.helm().to_string(),

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::base::diag::Diagnostic;
+use crate::base::version::HelmVersion;
 use crate::chart::deps::in_range;
 use crate::chart::{Chart, Files};
+use crate::cluster::snapshot::ArtifactChart;
 use crate::flux::digest::Algorithm;
 
 /// Charts by name and version.
@@ -17,8 +19,8 @@ pub struct Charts {
 
 impl Charts {
     /// Reads chart folders and archives out of a heap of files: a chart is where a Chart.yaml lies that is not inside
-    /// another chart.
-    pub fn read(files: &[(String, Vec<u8>)]) -> (Charts, Vec<Diagnostic>) {
+    /// another chart. They are read as that Helm reads them.
+    pub fn read(files: &[(String, Vec<u8>)], helm: HelmVersion) -> (Charts, Vec<Diagnostic>) {
         let mut charts = Charts::default();
         let mut problems = Vec::new();
         let roots = roots(files);
@@ -27,7 +29,7 @@ impl Charts {
             if let Some(root) = roots.iter().find(|root| path.starts_with(**root)) {
                 folders.entry(root).or_default().insert(path[root.len()..].to_owned(), bytes.clone());
             } else if path.ends_with(".tgz") {
-                let chart = Chart::from_archive(bytes);
+                let chart = Chart::from_archive_as(bytes, helm);
                 if let Ok(chart) = &chart {
                     charts.by_digest.insert(Algorithm::Sha256.digest(bytes), chart.clone());
                 }
@@ -35,7 +37,7 @@ impl Charts {
             }
         }
         for (root, files) in folders {
-            charts.add(root.trim_end_matches('/'), Chart::from_folder(files), &mut problems);
+            charts.add(root.trim_end_matches('/'), Chart::from_folder_as(files, helm), &mut problems);
         }
         (charts, problems)
     }
@@ -58,6 +60,14 @@ impl Charts {
         self.by_digest.get(digest)
     }
 
+    /// What the archives hold, by digest.
+    pub fn artifacts(&self) -> impl Iterator<Item = (String, ArtifactChart)> {
+        self.by_digest.iter().map(|(digest, chart)| {
+            let (name, version) = (chart.name().to_owned(), chart.version().to_owned());
+            (digest.clone(), ArtifactChart { name, version })
+        })
+    }
+
     /// Says that the only chart of `alone` is what an archive with that digest holds.
     pub fn add_archive(&mut self, digest: String, alone: &Charts) {
         if let Some(chart) = alone.by_name.values().next() {
@@ -67,7 +77,7 @@ impl Charts {
 
     /// The chart of that name with the highest version in a range.
     pub fn newest(&self, name: &str, range: &str) -> Option<&Chart> {
-        let helm = crate::base::version::HelmVersion::cli(4, 2, 2);
+        let helm = HelmVersion::cli(4, 2, 2);
         let parsed = |chart: &Chart| crate::funcs::semver::Version::parse(chart.version(), helm).ok();
         let all =
             self.by_name.iter().filter(|((n, v), _)| n == name && in_range(range, v, helm)).map(|(_, chart)| chart);

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::charts::Charts;
 use super::render::Doc;
+use super::values_files::ValuesFiles;
 use crate::base::diag::Diagnostic;
 use crate::chart::Chart;
 use crate::cluster::object::ObjectKey;
@@ -14,6 +15,7 @@ use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::{StoredRelease, is_storage, stored};
 use crate::flux::digest::in_doubles;
 use crate::flux::postrender::parse_manifest;
+use crate::flux::preserve::{defaults, predecessor, preserved};
 use crate::flux::settings::Settings;
 use crate::flux::{self, Action, Composed, HelmRelease, Outcome, State};
 use crate::report::contract::{Check, Decision, ReleaseRef};
@@ -163,7 +165,9 @@ pub fn subject_of(
         }
         chart
     });
-    let chart = artifact.or_else(|| chart_of(&stored, charts, wanted.as_ref(), &mut missing));
+    let layers = facts.get(&source).present().map(|o| ValuesFiles::of(&o)).unwrap_or_default();
+    let chart = artifact.or_else(|| chart_of(&stored, charts, wanted.as_ref(), &layers, &mut missing));
+    let (values, chart) = preserve(hr, &stored, values, chart);
     let moves = moves(&decision, &forced);
     Subject {
         release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
@@ -181,6 +185,19 @@ pub fn subject_of(
     }
 }
 
+/// Values and chart as an upgrade takes them (`F-29`).
+fn preserve(hr: &HelmRelease, stored: &[StoredRelease], values: Json, chart: Option<Chart>) -> (Json, Option<Chart>) {
+    let current = predecessor(stored).and_then(|version| stored.iter().find(|r| r.version == version));
+    let Some(current) = current else { return (values, chart) };
+    let chart = chart.map(|mut chart| {
+        if let Some(defaults) = defaults(hr, current) {
+            chart.values = Rc::new(defaults);
+        }
+        chart
+    });
+    (preserved(hr, &values, current), chart)
+}
+
 fn unmanaged(
     namespace: &str,
     name: &str,
@@ -194,7 +211,7 @@ fn unmanaged(
     let values = newest.config().cloned().map_or(Json::Null, in_doubles);
     let release_namespace = newest.namespace.clone();
     let mut missing = Vec::new();
-    let chart = chart_of(&stored, charts, None, &mut missing);
+    let chart = chart_of(&stored, charts, None, &ValuesFiles::default(), &mut missing);
     Some(Subject {
         release: ReleaseRef { namespace: namespace.to_owned(), name: name.to_owned() },
         helm_name: name.to_owned(),
@@ -221,6 +238,7 @@ fn chart_of(
     stored: &[StoredRelease],
     charts: &Charts,
     wanted: Option<&flux::ChartIdentity>,
+    layers: &ValuesFiles,
     missing: &mut Vec<String>,
 ) -> Option<Chart> {
     let newest = stored.first();
@@ -233,11 +251,11 @@ fn chart_of(
         }
     };
     // The controller loads what the source holds: a chart that was given stands for that, the stored one for what it was.
-    let given = charts.get(&name, &version).map(|chart| {
-        let mut chart = chart.clone();
+    let given = charts.get(&name, &version).and_then(|chart| {
+        let mut chart = layers.applied(chart).map_err(|what| missing.push(what)).ok()?;
         // Flux may have added build metadata; templates see the version that it loads.
         chart.meta.insert("version".into(), version.clone().into());
-        chart
+        Some(chart)
     });
     let found = given.or_else(|| {
         let kept = newest.filter(|r| r.chart_metadata("name") == name && r.chart_metadata("version") == version)?;

@@ -28,6 +28,7 @@ pub mod steps;
 mod tests;
 #[cfg(test)]
 mod trigger_tests;
+mod values_files;
 pub mod verdict;
 pub mod waves;
 pub mod whatif;

@@ -47,10 +47,11 @@ impl Session {
     pub fn open(snapshot: &[(String, Vec<u8>)], charts: &[(String, Vec<u8>)], choices: &Choices) -> Session {
         let (mut facts, mut diagnostics) = import(snapshot);
         facts.coverage.complete |= choices.assume_complete;
-        let (charts, problems) = Charts::read(charts);
-        diagnostics.extend(problems);
         let mut assumptions = Vec::new();
         let settings = settings(&facts, choices, &mut assumptions, &mut diagnostics);
+        let (charts, problems) = Charts::read(charts, settings.controller.helm());
+        diagnostics.extend(problems);
+        facts.artifacts.extend(charts.artifacts());
         if !facts.discovery.version_known {
             assumptions.push(format!("Kubernetes is {}: the snapshot does not tell", facts.discovery.version.git));
         }

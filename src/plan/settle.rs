@@ -132,6 +132,7 @@ pub fn settle(
         written: Vec::new(),
         touched: Vec::new(),
     };
+    cluster.artifacts.extend(charts.artifacts());
     burn_behind_dependencies(cluster, &mut side, &queue);
     let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
     let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
@@ -401,9 +402,11 @@ fn hook(doc: &Doc) -> Json {
 fn is_volatile(set: OriginSet, now: &super::render::Rendered) -> bool {
     flatten(set, &now.origins, &now.gates).iter().any(|origin| match origin {
         Origin::Random(_) | Origin::Clock(_) => true,
-        Origin::Lookup { path, .. } => [".metadata.resourceVersion", ".metadata.uid", ".metadata.creationTimestamp"]
-            .iter()
-            .any(|own| path.ends_with(own)),
+        Origin::Lookup { path, .. } => {
+            let own = [".metadata.resourceVersion", ".metadata.uid", ".metadata.creationTimestamp"];
+            // The address under which the API server is reached (L4).
+            own.iter().any(|own| path.ends_with(own)) || path.starts_with(".serverAddressByClientCIDRs")
+        }
         _ => false,
     })
 }

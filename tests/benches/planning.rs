@@ -27,7 +27,7 @@ pub fn plan() {
 /// Each release of the snapshot: renders and time of its analysis, and of its largest one the time with one fact changed.
 pub fn analyses() {
     let (facts, _) = import(&support::yaml_files(&support::folder("SCENARIO", "fixtures/scenarios/s1-s2")));
-    let (charts, _) = Charts::read(&[]);
+    let (charts, _) = Charts::read(&[], helm_render_predictor::base::version::HelmVersion::cli(4, 2, 2));
     let settings = Settings::detect(&facts).and_then(Result::ok).unwrap_or_default();
     let subjects = gather(&facts, &charts, &settings, &mut Vec::new());
     for subject in subjects.iter().filter(|subject| subject.can_render()) {

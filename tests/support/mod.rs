@@ -51,3 +51,18 @@ pub fn all_files(root: &Path, below: &str, found: &mut Vec<(String, Vec<u8>)>) {
         }
     }
 }
+
+/// The chart in a folder as an archive: a published chart has no .helmignore applied to it any more.
+pub fn packed(folder: &Path) -> std::io::Result<Vec<u8>> {
+    let mut files = Vec::new();
+    all_files(folder, "", &mut files);
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gzip);
+    for (path, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, format!("chart/{path}"), bytes.as_slice())?;
+    }
+    archive.into_inner()?.finish()
+}

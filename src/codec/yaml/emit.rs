@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use super::order::natural_sort;
+use super::order::{is_settled, natural_sort};
 use super::scalar::{self, Scalar};
 use super::style::Generation;
 use super::write::{self, Item, Layout};
 use crate::codec::json::go_lossy;
 use crate::codec::marks::Sink;
 use crate::codec::{float, json};
+use crate::value::origin::Origin;
 use crate::value::{IntType, ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text, Value};
 
 /// `toYaml`: block style, keys in natural order, strings quoted where YAML 1.1 needs it, folded beyond column 80. One
@@ -162,7 +163,13 @@ impl Builder<'_, '_> {
                     pairs.push((self.key(key)?, self.item(item, inside, depth + 1)?));
                 }
                 let generation = if self.pretty { Generation::Three } else { Generation::Two };
-                Item::Map(natural_sort(pairs, &|p: &(Text, Item)| p.0.as_str().unwrap_or_default(), generation), own)
+                let pairs = natural_sort(pairs, &|p: &(Text, Item)| p.0.as_str().unwrap_or_default(), generation);
+                let keys: Vec<&str> = pairs.iter().map(|p| p.0.as_str().unwrap_or_default()).collect();
+                let origins = self.sink.origins();
+                let drawn = origins.tracking() && !is_settled(&keys, generation);
+                let own =
+                    if drawn { origins.union(own, origins.only(Origin::Random("order of keys".into()))) } else { own };
+                Item::Map(pairs, own)
             }
             Repr::Native(native) => match native.data() {
                 Some(data) => {

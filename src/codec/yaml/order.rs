@@ -30,6 +30,21 @@ pub(super) fn natural_sort<T>(items: Vec<T>, key: &impl Fn(&T) -> &str, generati
     merged
 }
 
+/// Most keys that are compared pair by pair.
+const PAIRS: usize = 200;
+
+/// Whether sorted keys have one order only. In a cycle each start of the sort gives another result, and Go starts with
+/// an order drawn at random. Of many keys, neighbours are looked at.
+pub(super) fn is_settled(sorted: &[&str], generation: Generation) -> bool {
+    // Only numbers inside keys make cycles.
+    if sorted.iter().filter(|key| key.bytes().any(|b| b.is_ascii_digit() || !b.is_ascii())).count() < 2 {
+        return true;
+    }
+    let ahead = |at: usize| sorted.iter().skip(at + 1).take(PAIRS.min(PAIRS * PAIRS / sorted.len()).max(2));
+    let turned = |(at, key): (usize, &&str)| ahead(at).any(|later| compare(later, key, generation) == Ordering::Less);
+    !sorted.iter().enumerate().any(turned)
+}
+
 fn is_letter(c: char) -> bool {
     use GeneralCategory::{LowercaseLetter, ModifierLetter, OtherLetter, TitlecaseLetter, UppercaseLetter};
     if c.is_ascii() {
@@ -88,6 +103,23 @@ mod tests {
         let expected =
             ["", "#x", "1", "1.5", "B", "a b", "a-b", "a.b", "a:b", "a_b", "a1", "a2", "a10", "true", "yes", "ключ"];
         assert_eq!(sorted(&keys, Generation::Two), expected);
+    }
+
+    #[test]
+    fn keys_in_a_cycle_have_no_order_of_their_own() {
+        let cases = [
+            (vec!["632bd80235a0", "632bd80ddf41", "632bd817c559", "632bd82398e7"], false),
+            (vec!["10", "1a", "9"], false),
+            (vec!["a1", "a2", "a10", "b", "1", "2b"], true),
+            (vec!["a", "b", "-"], true),
+        ];
+        for (keys, settled) in cases {
+            let keys = sorted(&keys, Generation::Two);
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            assert_eq!(is_settled(&keys, Generation::Two), settled, "{keys:?}");
+        }
+        let many: Vec<String> = (0..5000).map(|i| format!("key{i}")).collect();
+        assert!(is_settled(&many.iter().map(String::as_str).collect::<Vec<_>>(), Generation::Two));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::super::decide::{Action, Prepared};
 use super::super::digest::release_matches;
 use super::super::model::Snapshot as Entry;
+use super::super::preserve::{predecessor, preserved};
 use super::super::settings::ControllerVersion;
 use super::super::state::{ignores_tests, retries_by_strategy};
 use super::super::status::{rewritten, snapshot_of};
@@ -86,12 +87,19 @@ impl Run<'_> {
         let failure = if install { "InstallFailed" } else { "UpgradeFailed" };
         let success = if install { "InstallSucceeded" } else { "UpgradeSucceeded" };
         self.progress(name);
+        // Templates that look the HelmRelease up see it so.
+        self.persist();
         let blocked = storage::refusal(install, &self.hr, stored, self.settings.controller)
             .or_else(|| storage::hidden(self.cluster, &self.hr, version).then(|| "release: already exists".to_owned()));
+        let current = predecessor(stored).and_then(|version| stored.iter().find(|r| r.version == version));
+        let values = match current.filter(|_| !install) {
+            Some(current) => preserved(&self.hr, &prepared.values, current),
+            None => prepared.values.clone(),
+        };
         let applied = match blocked {
             Some(error) => Applied::Refused(error),
             None => {
-                let request = Request { hr: &self.hr, action, version, values: &prepared.values };
+                let request = Request { hr: &self.hr, action, version, values: &values };
                 self.helm.release(self.cluster, &request)
             }
         };
@@ -105,7 +113,7 @@ impl Run<'_> {
                 Err(())
             }
             Applied::Stored { payload, failed } => {
-                let payload = self.payload(payload, version, failed.as_deref(), name, prepared, stored);
+                let payload = self.payload(payload, version, failed.as_deref(), name, prepared, &values);
                 storage::add(self.cluster, &self.hr, &payload);
                 self.observe(name, &prepared.chart.oci_digest, predecessor(stored));
                 match failed.is_some() {
@@ -151,16 +159,10 @@ impl Run<'_> {
         failed: Option<&str>,
         action: &str,
         prepared: &Prepared,
-        stored: &[StoredRelease],
+        values: &Json,
     ) -> Json {
         let complete = if action == "install" { "Install complete" } else { "Upgrade complete" };
-        let mut config = prepared.values.clone();
-        if action == "upgrade" && self.hr.flag("/spec/upgrade/preserveValues") {
-            // F-29: the new values over those of the revision before.
-            let mut merged = stored.first().and_then(|r| r.config().cloned()).unwrap_or_else(|| json!({}));
-            lay_over(&mut merged, &config, 0);
-            config = merged;
-        }
+        let config = values.clone();
         let empty = config.as_object().is_none_or(serde_json::Map::is_empty);
         let mut payload = json!({
             "name": self.hr.release_name(), "namespace": self.hr.release_namespace(), "version": version,
@@ -323,51 +325,5 @@ impl Run<'_> {
         self.event(false, "UninstallSucceeded");
         storage::delete(self.cluster, stored);
         true
-    }
-}
-
-/// The revision that an upgrade replaces, and writes too: the newest deployed one, else the newest (`F-159`, `F-172`).
-fn predecessor(stored: &[StoredRelease]) -> Option<i64> {
-    stored.iter().find(|r| r.status == "deployed").or(stored.first()).map(|r| r.version)
-}
-
-/// Lays maps over maps; anything else is replaced.
-fn lay_over(into: &mut Json, new: &Json, depth: usize) {
-    match (into, new) {
-        (Json::Object(into), Json::Object(new)) if depth < crate::value::MAX_DEPTH => {
-            for (key, value) in new {
-                lay_over(into.entry(key.clone()).or_insert(Json::Null), value, depth + 1);
-            }
-        }
-        (into, new) => *into = new.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::model::HelmRelease;
-    use super::*;
-    use crate::cluster::snapshot::Snapshot;
-
-    fn stored(entries: &[(i64, &str)]) -> Vec<StoredRelease> {
-        let mut cluster = Snapshot::default();
-        let hr = HelmRelease::new(std::rc::Rc::new(json!({"metadata": {"name": "a", "namespace": "n"}})));
-        for (version, status) in entries {
-            let payload = json!({"name": "a", "namespace": "n", "version": version, "info": {"status": status}});
-            storage::write(&mut cluster, &hr, &payload);
-        }
-        storage::revisions(&cluster, &hr)
-    }
-
-    #[test]
-    fn f_159_an_upgrade_rewrites_the_revision_that_it_replaces() {
-        for (entries, want) in [
-            (vec![(1, "deployed")], Some(1)),
-            (vec![(1, "deployed"), (2, "failed")], Some(1)),
-            (vec![(1, "superseded"), (2, "failed"), (3, "failed")], Some(3)),
-            (vec![], None),
-        ] {
-            assert_eq!(predecessor(&stored(&entries)), want, "{entries:?}");
-        }
     }
 }

@@ -528,6 +528,12 @@ fn f_138_f_139_histories_are_cut_by_in_sync_and_failed_runs() {
     let four = ["superseded", "superseded", "failed", "deployed"];
     assert_eq!(cut(&four, json!({}), "upgrade"), 3);
     assert_eq!(cut(&four, json!({"upgrade": {"strategy": {"name": "RetryOnFailure"}}}), "upgrade"), 4);
+    // F-110: a failed release keeps its whole history unless it is rolled back.
+    let failed = ["superseded", "superseded", "superseded", "deployed", "failed"];
+    let setup = Setup::new(&failed).status(json!({"lastAttemptedReleaseAction": "upgrade", "upgradeFailures": 1}));
+    let mut story = Story::new(setup).fate(Fate::Fails);
+    story.run();
+    assert!(story.hr().history().len() == failed.len(), "{}", story.history());
 }
 
 #[test]
