@@ -178,6 +178,8 @@ pub struct RenderArgs {
     pub take_ownership: bool,
     /// `--skip-schema-validation`
     pub skip_schema_validation: bool,
+    /// `--debug`: what could not be sorted is printed all the same.
+    pub debug: bool,
 }
 
 /// Why nothing was rendered.
@@ -187,11 +189,13 @@ pub struct RenderError {
     pub message: String,
     /// What Helm prints all the same.
     pub output: Vec<u8>,
+    /// The release had been made when it failed: Helm goes on to advise `--debug`.
+    pub advises_debug: bool,
 }
 
 impl RenderError {
     fn new(message: impl Into<String>) -> Self {
-        RenderError { message: message.into(), output: Vec::new() }
+        RenderError { message: message.into(), output: Vec::new(), advises_debug: false }
     }
 }
 
@@ -232,14 +236,20 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
         show_only: args.show_only.clone(),
         no_hooks: args.no_hooks,
         skip_tests: args.skip_tests,
+        debug: args.debug,
     };
     if rendered.error.is_none() && asks_server(args, helm) {
         let owns = args.is_upgrade || args.take_ownership;
-        documents(&rendered.files, helm)
-            .and_then(|documents| server::check(&documents, &release, owns, &snapshot, helm))
-            .map_err(RenderError::new)?;
+        // Documents that cannot be sorted are told below.
+        if let Ok(documents) = documents(&rendered.files, helm) {
+            server::check(&documents, &release, owns, &snapshot, helm).map_err(RenderError::new)?;
+        }
     }
-    output::print(&rendered, &wanted, helm).map_err(|(message, output)| RenderError { message, output })
+    output::print(&rendered, &wanted, helm).map_err(|failure| RenderError {
+        message: failure.message,
+        output: failure.output,
+        advises_debug: failure.begun && !args.debug,
+    })
 }
 
 /// Whether a server says what it can do, and checks objects (`H-23`, `H-45`).

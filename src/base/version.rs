@@ -195,6 +195,8 @@ quirks! {
     LogWarnings,
     /// `H-49`: wording changes of Helm 4.
     Wording4,
+    /// `H-49`: with `--debug`, an error of rendering is told rather than that a template is not there.
+    FirstError,
     /// `H-49`: wording changes of Helm 4.2 (quotes instead of backticks).
     Wording42,
 }
@@ -234,6 +236,7 @@ impl Quirk {
             PlacesSchemaFaults => from(Some((22, 0)), (4, 3, 0)),
             IgnoresUrnRefs => from(Some((20, 0)), (4, 1, 0)),
             OrdersWebhooks | MultiLineErrors | LogWarnings | Wording4 => from(None, (4, 0, 0)),
+            FirstError => from(None, (4, 3, 0)),
             Wording42 => from(None, (4, 2, 0)),
         }
     }

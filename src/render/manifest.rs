@@ -30,8 +30,7 @@ pub fn documents(files: &[Output], helm: HelmVersion) -> Result<Vec<Document>, S
     let mut manifests = Vec::new();
     let mut hooks = Vec::new();
     for file in files {
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        if name.starts_with('_') || file.path.ends_with("NOTES.txt") || is_blank(file.text.bytes()) {
+        if !is_printed(file) {
             continue;
         }
         for text in split(&file.text, helm) {
@@ -54,6 +53,12 @@ pub fn documents(files: &[Output], helm: HelmVersion) -> Result<Vec<Document>, S
     hooks.sort_by_key(|d| rank(&d.kind, helm));
     manifests.extend(hooks);
     Ok(manifests)
+}
+
+/// Whether a file is part of the output: no partial, no notes, not blank.
+pub fn is_printed(file: &Output) -> bool {
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    !(name.starts_with('_') || file.path.ends_with("NOTES.txt") || is_blank(file.text.bytes()))
 }
 
 /// What Helm reads of a document to sort it.

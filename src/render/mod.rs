@@ -78,6 +78,8 @@ pub struct Rendered {
     pub error: Option<String>,
     /// The chart with its dependencies processed.
     pub chart: Option<Chart>,
+    /// The chart and its values were in order: whatever failed, failed in rendering.
+    pub begun: bool,
 }
 
 /// Renders all templates of a chart.
@@ -107,6 +109,7 @@ fn render_into(request: Request<'_>, world: &dyn World, origins: &Origins, out: 
             }
         }
     }
+    out.begun = true;
     let constraint = chart.text("kubeVersion");
     let compared = request.capabilities.kube.compared();
     if !constraint.is_empty() && !in_range(constraint, compared, helm) {

@@ -1,8 +1,8 @@
 //! What `helm template` prints.
 
 use super::Rendered;
-use super::manifest::{Document, documents};
-use crate::base::version::HelmVersion;
+use super::manifest::{Document, documents, is_printed};
+use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::documents::split;
 use crate::chart::ignore::matches;
 use crate::value::Text;
@@ -18,17 +18,51 @@ pub struct Wanted {
     pub no_hooks: bool,
     /// No test hooks.
     pub skip_tests: bool,
+    /// What was rendered, even where it is no YAML.
+    pub debug: bool,
+}
+
+/// Why there is no output, or not all of it.
+pub struct Failure {
+    /// Helm's text behind `Error: `.
+    pub message: String,
+    /// What it prints all the same.
+    pub output: Vec<u8>,
+    /// The release had been made before.
+    pub begun: bool,
 }
 
 /// Standard output of `helm template`.
 ///
 /// # Errors
-/// Helm's text behind `Error: `, and what it prints all the same.
-pub fn print(rendered: &Rendered, wanted: &Wanted, helm: HelmVersion) -> Result<Vec<u8>, (String, Vec<u8>)> {
-    if let Some(error) = &rendered.error {
-        return Err((error.clone(), Vec::new()));
+/// Helm's text, and with `--debug` what had been rendered.
+pub fn print(rendered: &Rendered, wanted: &Wanted, helm: HelmVersion) -> Result<Vec<u8>, Failure> {
+    let (error, manifest, documents) = match (&rendered.error, documents(&rendered.files, helm)) {
+        (Some(error), _) => (Some(error.clone()), Vec::new(), Vec::new()),
+        (None, Err(error)) => (Some(error), unsorted(rendered), Vec::new()),
+        (None, Ok(documents)) => (None, sorted(rendered, wanted, &documents), documents),
+    };
+    if let Some(message) = &error
+        && !(wanted.debug && rendered.begun)
+    {
+        return Err(Failure { message: message.clone(), output: Vec::new(), begun: rendered.begun });
     }
-    let documents = documents(&rendered.files, helm).map_err(|error| (error, Vec::new()))?;
+    let mut out = trimmed(&manifest).to_vec();
+    out.push(b'\n');
+    for hook in documents.iter().filter(|d| d.hook && !wanted.no_hooks && !(d.test && wanted.skip_tests)) {
+        put(&mut out, hook);
+    }
+    let printed = if wanted.show_only.is_empty() { Ok(out) } else { show_only(out, wanted, helm) };
+    let failed = |message, output| Err(Failure { message, output, begun: rendered.begun });
+    match (printed, error) {
+        (Ok(out), None) => Ok(out),
+        (Ok(out), Some(message)) => failed(message, out),
+        (Err(_), Some(message)) if helm.has(Quirk::FirstError) => failed(message, Vec::new()),
+        (Err(message), _) => failed(message, Vec::new()),
+    }
+}
+
+fn sorted(rendered: &Rendered, wanted: &Wanted, documents: &[Document]) -> Vec<u8> {
     let mut manifest = Vec::new();
     if wanted.include_crds
         && let Some(chart) = &rendered.chart
@@ -38,12 +72,18 @@ pub fn print(rendered: &Rendered, wanted: &Wanted, helm: HelmVersion) -> Result<
     for document in documents.iter().filter(|d| !d.hook) {
         put(&mut manifest, document);
     }
-    let mut out = trimmed(&manifest).to_vec();
-    out.push(b'\n');
-    for hook in documents.iter().filter(|d| d.hook && !wanted.no_hooks && !(d.test && wanted.skip_tests)) {
-        put(&mut out, hook);
+    manifest
+}
+
+/// Whole files, when their documents cannot be sorted. Helm prints them in any order, these come by path.
+fn unsorted(rendered: &Rendered) -> Vec<u8> {
+    let mut out = Vec::new();
+    for file in rendered.files.iter().filter(|f| is_printed(f)) {
+        out.extend_from_slice(format!("---\n# Source: {}\n", file.path).as_bytes());
+        out.extend_from_slice(file.text.bytes());
+        out.push(b'\n');
     }
-    if wanted.show_only.is_empty() { Ok(out) } else { show_only(out, wanted, helm) }
+    out
 }
 
 /// Without white space at both ends, Unicode's included.
@@ -71,7 +111,7 @@ fn crds(chart: &crate::chart::Chart, path: &str, out: &mut Vec<u8>) {
 }
 
 /// Helm cuts what it would print at the separators again, and picks by the source line of each part.
-fn show_only(printed: Vec<u8>, wanted: &Wanted, helm: HelmVersion) -> Result<Vec<u8>, (String, Vec<u8>)> {
+fn show_only(printed: Vec<u8>, wanted: &Wanted, helm: HelmVersion) -> Result<Vec<u8>, String> {
     let parts = split(&Text::new(&printed[..]), helm);
     let source = |part: &Text| -> Option<String> {
         let text = part.lossy();
@@ -83,7 +123,7 @@ fn show_only(printed: Vec<u8>, wanted: &Wanted, helm: HelmVersion) -> Result<Vec
         let chosen = |part: &&Text| source(part).is_some_and(|path| matches(pattern.as_bytes(), path.as_bytes()));
         let found: Vec<&Text> = parts.iter().filter(chosen).collect();
         if found.is_empty() {
-            return Err((format!("could not find template {pattern} in chart"), Vec::new()));
+            return Err(format!("could not find template {pattern} in chart"));
         }
         for part in found {
             out.extend_from_slice(b"---\n");

@@ -177,6 +177,15 @@ pub struct LintArgs {
     pub render: RenderArgs,
 }
 
+/// Whether there is a cluster to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// Lookups find nothing; capabilities are Helm's own.
+    Client,
+    /// Lookups and capabilities come from the snapshot.
+    Server,
+}
+
 /// Helm's own flags, with their own meanings.
 #[derive(Debug, clap::Args)]
 pub struct RenderArgs {
@@ -216,6 +225,28 @@ pub struct RenderArgs {
     /// Print the chart's crds/ too.
     #[arg(long)]
     pub include_crds: bool,
+    /// Changes nothing: crds/ are printed only if asked for.
+    #[arg(long)]
+    pub skip_crds: bool,
+    /// Do not print hooks.
+    #[arg(long)]
+    pub no_hooks: bool,
+    /// Do not print test hooks.
+    #[arg(long)]
+    pub skip_tests: bool,
+    /// Let the cluster say what it can do, and check the objects against it, as an install does; Helm 4 always does so
+    /// when it asks a cluster.
+    #[arg(long)]
+    pub validate: bool,
+    /// Do not ask to whom objects belong that exist.
+    #[arg(long)]
+    pub take_ownership: bool,
+    /// Whether to ask the cluster of the snapshot.
+    #[arg(long, value_enum, default_value_t = DryRun::Server)]
+    pub dry_run: DryRun,
+    /// Print what was rendered even where it is no YAML.
+    #[arg(long)]
+    pub debug: bool,
     /// Only print these templates.
     #[arg(short, long = "show-only", value_name = "TEMPLATE")]
     pub show_only: Vec<String>,

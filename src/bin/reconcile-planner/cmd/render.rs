@@ -6,7 +6,7 @@ use std::path::Path;
 use helm_render_predictor::api::{RenderArgs as Request, set_file_paths, template};
 use helm_render_predictor::base::version::HelmVersion;
 
-use crate::args::RenderArgs;
+use crate::args::{DryRun, RenderArgs};
 use crate::exit::Exit;
 use crate::files;
 
@@ -29,7 +29,8 @@ pub fn run(args: &RenderArgs) -> Exit {
     let (output, exit) = match template(&request, helm) {
         Ok(output) => (output, Exit::Clean),
         Err(error) => {
-            eprintln!("Error: {}", error.message);
+            let advice = if error.advises_debug { "\n\nUse --debug flag to render out invalid YAML" } else { "" };
+            eprintln!("Error: {}{advice}", error.message);
             (error.output, Exit::Problems)
         }
     };
@@ -66,6 +67,12 @@ pub(super) fn request(args: &RenderArgs) -> Result<Request, files::ReadError> {
         is_upgrade: args.is_upgrade,
         include_crds: args.include_crds,
         show_only: args.show_only.clone(),
+        no_hooks: args.no_hooks,
+        skip_tests: args.skip_tests,
+        validate: args.validate,
+        take_ownership: args.take_ownership,
+        client: args.dry_run == DryRun::Client,
+        debug: args.debug,
         skip_schema_validation: args.skip_schema_validation,
         snapshot: files::snapshot(&args.snapshot)?,
         ..Request::default()
