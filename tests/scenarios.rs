@@ -8,18 +8,17 @@
 
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use helm_render_predictor::api::Inputs;
-use helm_render_predictor::report::Report;
-use helm_render_predictor::report::contract::{Release, ReleaseRef};
+use helm_render_predictor::report::contract::ReleaseRef;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value as Json;
+use support::{case, expect};
 
 fn main() {
     let root = support::folder("SCENARIOS", "fixtures/scenarios");
-    let trials = support::folders(&root)
+    let mut trials: Vec<Trial> = support::folders(&root)
         .into_iter()
         .filter_map(|path| {
             let name = path.file_name()?.to_string_lossy().into_owned();
@@ -27,6 +26,9 @@ fn main() {
             expect.exists().then(|| Trial::test(name, move || check(&path, &expect)))
         })
         .collect();
+    trials.extend(case::cases(&root.join("cases")).into_iter().map(|case| {
+        Trial::test(case.name.clone(), move || expect::report_as_expected(&case.inputs().plan(), &case.json["expect"]))
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -37,33 +39,7 @@ fn check(folder: &Path, expect: &Path) -> Result<(), Failed> {
         return if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) };
     }
     let inputs = Inputs { snapshot: support::yaml_files(folder), ..Inputs::default() };
-    let report = inputs.plan();
-    let mut wrong = Vec::new();
-    for release in &report.releases {
-        let name = release.release.to_string();
-        match expect["releases"].get(&name) {
-            Some(wanted) => release_as_expected(release, wanted, &mut wrong),
-            None if release.verdict.word() != "IN_SYNC" || !release.findings.is_empty() => {
-                wrong.push(format!(
-                    "{name}: {} with {} findings, expected IN_SYNC",
-                    release.verdict,
-                    release.findings.len()
-                ));
-            }
-            None => {}
-        }
-    }
-    for name in expect["releases"].as_object().into_iter().flatten().map(|(name, _)| name) {
-        if !report.releases.iter().any(|r| r.release.to_string() == *name) {
-            wrong.push(format!("{name}: not in the report"));
-        }
-    }
-    plan_as_expected(&report, &expect, &mut wrong);
-    if report.diagnostics.len() as u64 != expect["diagnostics"].as_u64().unwrap_or(0) {
-        let problems: Vec<String> = report.diagnostics.iter().map(ToString::to_string).collect();
-        wrong.push(format!("{} diagnostics expected: {problems:?}", expect["diagnostics"]));
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    expect::report_as_expected(&inputs.plan(), &expect)
 }
 
 /// One line of a log: the snapshot of that moment, a question, and what `settled` owes.
@@ -100,83 +76,4 @@ fn line_as_expected(folder: &Path, line: &Json) -> Result<(), String> {
         return wrong(format!("notes {notes}"));
     }
     Ok(())
-}
-
-fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>) {
-    let name = &release.release;
-    let (verdict, want) = (release.verdict.to_string(), wanted["verdict"].as_str().unwrap());
-    let fits = if want.contains('(') { verdict == want } else { release.verdict.word() == want };
-    if !fits {
-        wrong.push(format!("{name}: {verdict}, expected {want}"));
-    }
-    if let Some(error) = wanted["error"].as_str()
-        && !verdict.contains(error)
-    {
-        wrong.push(format!("{name}: {verdict:?} does not name {error:?}"));
-    }
-    let mut found: BTreeSet<(String, String)> = BTreeSet::new();
-    for finding in &release.findings {
-        let object = finding.object.as_ref().map_or_else(String::new, ToString::to_string);
-        if !found.insert((finding.class.word().to_owned(), object.clone())) {
-            wrong.push(format!("{name}: {} {object} is reported twice", finding.class.word()));
-        }
-    }
-    let mut want = BTreeSet::new();
-    for (class, objects) in wanted["findings"].as_object().into_iter().flatten() {
-        want.extend(
-            objects.as_array().unwrap().iter().map(|o| (class.clone(), o.as_str().unwrap_or_default().to_owned())),
-        );
-    }
-    for (class, object) in found.difference(&want) {
-        wrong.push(format!("{name}: extra {class} {object}"));
-    }
-    for (class, object) in want.difference(&found) {
-        wrong.push(format!("{name}: missing {class} {object}"));
-    }
-    if let Some(dangers) = wanted["dangers"].as_array() {
-        let found: Vec<String> = release.dangers.iter().map(|d| format!("{} {}", d.kind, d.object)).collect();
-        let want: Vec<&str> = dangers.iter().filter_map(Json::as_str).collect();
-        if found != want {
-            wrong.push(format!("{name}: dangers {found:?}, expected {want:?}"));
-        }
-    }
-    if let Some(keys) = wanted["keys"].as_object() {
-        keys_as_expected(release, keys, wrong);
-    }
-}
-
-fn keys_as_expected(release: &Release, keys: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {
-    let found: BTreeMap<&str, Json> = release
-        .keys
-        .iter()
-        .map(|k| {
-            let producer = serde_json::json!({
-                "kind": k.producer.kind,
-                "release": k.producer.release.as_ref().map(ToString::to_string),
-                "selfProduced": k.producer.self_produced,
-            });
-            let key = serde_json::json!({
-                "fields": k.fields, "evaluations": k.evaluations, "exists": k.exists, "producer": producer,
-            });
-            (k.key.as_str(), key)
-        })
-        .collect();
-    let want: BTreeMap<&str, Json> = keys.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
-    if found != want {
-        wrong.push(format!("{}: keys\n  {found:?}\nexpected\n  {want:?}", release.release));
-    }
-}
-
-fn plan_as_expected(report: &Report, expect: &Json, wrong: &mut Vec<String>) {
-    let waves: Vec<Vec<String>> =
-        report.plan.waves.iter().map(|w| w.steps.iter().map(|s| s.release.to_string()).collect()).collect();
-    let want: Vec<Vec<String>> = serde_json::from_value(expect["waves"].clone()).unwrap();
-    if waves != want {
-        wrong.push(format!("waves {waves:?}, expected {want:?}"));
-    }
-    let blocked: Vec<String> = report.plan.blocked.iter().map(|b| b.release.to_string()).collect();
-    let want: Vec<String> = serde_json::from_value(expect["blocked"].clone()).unwrap();
-    if blocked != want {
-        wrong.push(format!("blocked {blocked:?}, expected {want:?}"));
-    }
 }

@@ -83,7 +83,8 @@ impl World for ClusterWorld<'_> {
     }
 
     fn entropy(&self, site: &str, count: u32) -> u64 {
-        seed(site, count)
+        // Another moment, other chances: what was drawn for the stored revision does not come again.
+        seed(site, count) ^ (self.now() as u64).rotate_left(17)
     }
 
     fn hopes(&self, key: &LookupKey, _path: &str) -> bool {

@@ -1,7 +1,9 @@
 //! What a release's render hides, and what a forced render would do: stored against now, each fact supposed otherwise in turn.
 
 mod compare;
+mod hooks;
 mod missing;
+mod rotation;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -75,8 +77,10 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         analyst.render_error(error);
     } else {
         analyst.compare();
+        analyst.pairs();
         analyst.waiting();
         analyst.never();
+        analyst.hooks();
         analyst.apply_errors();
     }
     let Analyst { mut found, mut expected, dangers, deciding, unknown, notes, .. } = analyst;
@@ -85,7 +89,12 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
     expected.changed.sort_by(|a, b| a.object.cmp(&b.object));
     expected.deleted.sort();
     expected.rotated.sort();
-    let dangers = dangers.into_iter().collect();
+    let mut dangers: Vec<Danger> = dangers.into_iter().collect();
+    // Nothing is written then.
+    if found.iter().any(|f| f.class == Class::ApplyError) {
+        expected = Expected::default();
+        dangers.clear();
+    }
     Analysis { findings: found, now, expected, dangers, deciding, unknown, notes }
 }
 
@@ -225,19 +234,26 @@ impl Analyst<'_> {
         });
     }
 
-    /// Kinds that the server does not know: Helm maps every object before it writes anything.
+    /// Kinds that the server does not know: Helm maps every object, those of the stored manifest first, before it writes
+    /// anything (`F-172`).
     fn apply_errors(&mut self) {
-        for doc in &self.now.docs {
-            if self.facts.discovery().resource(&doc.api_version, &doc.key.kind).is_none() {
-                let error = format!("no matches for kind \"{}\" in version \"{}\"", doc.key.kind, doc.api_version);
-                self.found.push(Finding {
-                    class: Class::ApplyError,
-                    object: Some(reference(&doc.key)),
-                    fields: Vec::new(),
-                    error: Some(error),
-                    chains: Vec::new(),
-                });
-            }
+        let unserved = |doc: &&Doc| self.facts.discovery().resource(&doc.api_version, &doc.key.kind).is_none();
+        let stored = self.subject.stored_docs.iter().filter(unserved).map(|doc| (doc, true));
+        let new = self.now.docs.iter().filter(unserved).map(|doc| (doc, false));
+        let mut errors: BTreeMap<&ObjectKey, String> = BTreeMap::new();
+        for (doc, stored) in stored.chain(new) {
+            let of = if stored { "unable to build kubernetes objects from current release manifest: " } else { "" };
+            let error = format!("{of}no matches for kind \"{}\" in version \"{}\"", doc.key.kind, doc.api_version);
+            errors.entry(&doc.key).or_insert(error);
+        }
+        for (key, error) in errors {
+            self.found.push(Finding {
+                class: Class::ApplyError,
+                object: Some(reference(key)),
+                fields: Vec::new(),
+                error: Some(error),
+                chains: Vec::new(),
+            });
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct Subject {
     pub stored: Vec<StoredRelease>,
     /// Objects of the newest stored manifest.
     pub stored_docs: Vec<Doc>,
+    /// Hooks of the newest stored revision.
+    pub stored_hooks: Vec<Doc>,
     /// What would have to be collected before it can be rendered.
     pub missing: Vec<String>,
 }
@@ -83,6 +85,7 @@ impl Subject {
             depends_on: BTreeSet::new(),
             stored: Vec::new(),
             stored_docs: Vec::new(),
+            stored_hooks: Vec::new(),
             missing: Vec::new(),
         }
     }
@@ -180,6 +183,7 @@ pub fn subject_of(
         decision: described(&decision),
         moves,
         stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
+        stored_hooks: hooks(&stored, &hr.release_namespace(), facts),
         stored,
         missing,
     }
@@ -227,6 +231,7 @@ fn unmanaged(
         },
         moves: Moves::Only,
         stored_docs: docs(&stored, &release_namespace, facts, diagnostics),
+        stored_hooks: hooks(&stored, &release_namespace, facts),
         namespace: release_namespace,
         stored,
         missing,
@@ -283,6 +288,14 @@ fn docs(stored: &[StoredRelease], namespace: &str, facts: &Snapshot, diagnostics
             Vec::new()
         }
     }
+}
+
+/// Hooks of the newest revision; what cannot be read of them is left out.
+fn hooks(stored: &[StoredRelease], namespace: &str, facts: &Snapshot) -> Vec<Doc> {
+    let hooks = stored.first().and_then(|newest| newest.json.get("hooks")?.as_array());
+    let texts = hooks.into_iter().flatten().filter_map(|hook| hook["manifest"].as_str());
+    let documents = texts.filter_map(|text| parse_manifest(text).ok()).flatten();
+    documents.map(|document| Doc::new(document, namespace, facts)).collect()
 }
 
 /// Whether Flux moves it by itself, and whether a force would get through.

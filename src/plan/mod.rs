@@ -12,6 +12,7 @@ pub mod charts;
 pub mod consumers;
 mod cycles;
 pub mod differences;
+mod effects;
 pub mod fact;
 pub mod findings;
 pub mod follows;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assume::{Choices, settings};
 use super::charts::Charts;
 use super::differences::differences;
+use super::effects;
 use super::fact::{Fact, facts_of};
 use super::findings::{Analysis, analyse, reference};
 use super::gather::{Moves, Subject, gather};
@@ -193,7 +194,19 @@ fn release(
     }
     notes.extend(first.into_iter().flat_map(|a| &a.notes).map(|note| redactor.mask(note)));
     let newest = subject.stored.first();
-    let dangers: Vec<Danger> = ordered.final_analysis(i).map(|a| a.dangers.clone()).unwrap_or_default();
+    let mut dangers: Vec<Danger> = ordered.final_analysis(i).map(|a| a.dangers.clone()).unwrap_or_default();
+    if let Some(analysis) = ordered.final_analysis(i) {
+        let children = effects::children(subject, analysis);
+        if ordered.wave.contains_key(&i) {
+            dangers.extend(effects::unready(&children, facts));
+            let waits = children.iter().map(|child| format!("the force waits for {child} to be ready (F-9)"));
+            notes.extend(waits);
+        }
+        notes.extend(effects::stateful(&dangers, analysis));
+    }
+    for object in effects::created_once(&findings) {
+        notes.push(format!("{object}: the next upgrade deletes it, the upgrade after that makes it again"));
+    }
     Release {
         release: subject.release.clone(),
         flux_managed: subject.helm_release.is_some(),

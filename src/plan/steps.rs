@@ -1,9 +1,11 @@
 //! What a person types, and what he waits for.
 
+use super::effects::created_once;
+use super::findings::Analysis;
 use super::follows::follows;
 use super::gather::{Moves, Subject};
 use super::waves::Ordered;
-use crate::report::contract::{Blocked, Release, Step};
+use crate::report::contract::{Blocked, ObjectRef, Release, Step};
 
 /// Forces one release in a wave.
 pub fn step(subjects: &[Subject], ordered: &Ordered, releases: &[Release], i: usize, wave: usize, last: usize) -> Step {
@@ -19,6 +21,7 @@ pub fn step(subjects: &[Subject], ordered: &Ordered, releases: &[Release], i: us
         if subject.suspended() {
             commands.push(resume(subject));
         }
+        commands.extend(keep(analysis));
         commands.push(stamp(subject, &token));
         gate.push(format!("status.lastHandledForceAt = {token}"));
         gate.push(format!("status.history[0].version = {}", revision + 1));
@@ -47,6 +50,18 @@ pub fn step(subjects: &[Subject], ordered: &Ordered, releases: &[Release], i: us
         expected,
         then: analysis.map(|a| follows(subjects, subject, a)).unwrap_or_default(),
     }
+}
+
+/// Keeps what the upgrade would delete only because it exists.
+fn keep(analysis: Option<&Analysis>) -> Vec<String> {
+    let objects = analysis.map(|a| created_once(&a.findings)).unwrap_or_default();
+    let command = |o: &ObjectRef| {
+        let namespace = if o.namespace.is_empty() { String::new() } else { format!("-n {} ", o.namespace) };
+        let kind = o.kind.to_lowercase();
+        let kind = if o.group.is_empty() { kind } else { format!("{kind}.{}", o.group) };
+        format!("kubectl {namespace}annotate {kind} {} helm.sh/resource-policy=keep", o.name)
+    };
+    objects.iter().map(command).collect()
 }
 
 /// Fields of an object that other releases read.

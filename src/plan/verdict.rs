@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value as Json;
+
 use super::findings::{Analysis, Unknown};
 use super::gather::{Moves, Subject};
+use super::render::Doc;
 use crate::report::contract::{Class, Finding, ReleaseRef, Verdict};
 
 /// What the verdict is made from.
@@ -35,6 +38,9 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
     let Some(analysis) = case.analysis else {
         return (without_render(case.subject), notes);
     };
+    if let Some(cycle) = own_kind(case, analysis) {
+        return (Verdict::Deadlock { cycle }, notes);
+    }
     if let Some(error) = failure(case.findings) {
         return (
             match &case.subject.moves {
@@ -87,6 +93,21 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
         Moves::Unknown(missing) => (Verdict::Unknown { missing: missing.clone() }, notes),
         _ => (Verdict::InSync, notes),
     }
+}
+
+/// The circle of a kind that the manifest itself defines, beside objects of it: nothing is applied before all is mapped.
+fn own_kind(case: &Case<'_>, analysis: &Analysis) -> Option<Vec<String>> {
+    let release = &case.subject.release;
+    case.findings.iter().filter(|f| f.class == Class::ApplyError).filter_map(|f| f.object.as_ref()).find_map(|object| {
+        let defines = |doc: &&Doc| {
+            let text = |pointer: &str| doc.object.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
+            doc.key.kind == "CustomResourceDefinition"
+                && text("/spec/group") == object.group
+                && text("/spec/names/kind") == object.kind
+        };
+        let crd = analysis.now.docs.iter().find(defines)?;
+        Some(vec![release.to_string(), crd.key.to_string(), object.to_string(), release.to_string()])
+    })
 }
 
 fn without_render(subject: &Subject) -> Verdict {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Analysis, analyse};
-use super::gather::{Moves, Subject};
+use super::gather::{HELM_GROUP, Moves, Subject};
 use super::render::{Mode, Rendered, Renderer, live_writes};
 use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
@@ -138,7 +138,7 @@ fn predecessors(
         live_writes(&subjects[b], &maker.now, &mut after_b);
         for &a in candidates.iter().filter(|a| **a != b) {
             let Some(reader) = ordered.final_analysis(a) else { continue };
-            let depends = subjects[a].depends_on.contains(&subjects[b].release);
+            let depends = subjects[a].depends_on.contains(&subjects[b].release) || rendered_by(&subjects[a], maker);
             let changes = || {
                 reads_writes_of(ordered, reader, subjects, b)
                     && differs(&reader.now, &renderer.render(&subjects[a], &after_b, &Mode::Now))
@@ -149,6 +149,18 @@ fn predecessors(
         }
     }
     before
+}
+
+/// Whether a render holds the HelmRelease of that release: the parent comes before its children, for its upgrade waits for
+/// them (`F-9`), and may change what they are told.
+pub fn rendered_by(child: &Subject, parent: &Analysis) -> bool {
+    let is_child = |key: &ObjectKey| {
+        key.group == HELM_GROUP
+            && key.kind == "HelmRelease"
+            && key.name == child.release.name
+            && key.namespace == child.release.namespace
+    };
+    child.helm_release.is_some() && parent.now.docs.iter().any(|doc| is_child(&doc.key))
 }
 
 fn differs(a: &Rendered, b: &Rendered) -> bool {

@@ -249,7 +249,7 @@ impl std::fmt::Display for Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
 pub struct Danger {
-    /// `restarts`, `deletes`, `rotates`.
+    /// `restarts`, `deletes`, `rotates`, `waits` (the force waits for it, and it is not ready).
     pub kind: String,
     /// The object concerned.
     pub object: ObjectRef,
@@ -437,6 +437,14 @@ pub enum Class {
     Noise,
     /// Stored and rendered, gone from the cluster.
     DeletedLive,
+    /// A hook that an upgrade would run, left out because a fact is missing, or because it was when the release was made.
+    HookSkipped,
+    /// A lookup by an empty name: it asks for the list of all objects instead (L2).
+    KeyEmpty,
+    /// The condition asks for another API version than what stands behind it needs.
+    GuardMismatch,
+    /// One half of a pair of values is kept while the other is drawn anew.
+    Mismatch,
     /// The render of the whole release fails.
     RenderError,
     /// What is rendered cannot be applied.
@@ -460,6 +468,10 @@ impl Class {
             Class::WouldRotate => "WOULD_ROTATE",
             Class::Noise => "NOISE",
             Class::DeletedLive => "DELETED_LIVE",
+            Class::HookSkipped => "HOOK_SKIPPED",
+            Class::KeyEmpty => "KEY_EMPTY",
+            Class::GuardMismatch => "GUARD_MISMATCH",
+            Class::Mismatch => "MISMATCH",
             Class::RenderError => "RENDER_ERROR",
             Class::ApplyError => "APPLY_ERROR",
         }

@@ -1,7 +1,9 @@
 //! What several test programs share.
 #![allow(dead_code)] // each program uses a part of it
 
+pub mod case;
 pub mod exemptions;
+pub mod expect;
 pub mod gauge;
 pub mod helm;
 pub mod markdown;

@@ -94,18 +94,20 @@ impl Analyst<'_> {
     }
 
     fn cause(&mut self, stored: &Doc, doc: &Doc, change: &diff::Change, set: OriginSet) -> (Class, Vec<Chain>) {
-        let (mut stale, mut hollow, mut other) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut stale, mut hollow, mut once, mut other) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let reads = facts_of(set, self.now);
         for facts in self.deciding(&reads, |otherwise| differs_at(otherwise, doc, &change.path)) {
             let as_stored = self.without(&facts).doc(&doc.key).is_some_and(|other| {
                 !diff::changes(&stored.object, &other.object).iter().any(|c| c.path == change.path)
             });
             let of_cluster = facts.iter().any(Fact::is_of_cluster);
+            let own_chance = self.own_chance(&facts, doc, change.new.as_deref().unwrap_or(&change.path));
             let mut chains = Vec::new();
             for fact in facts {
                 chains.extend(self.chains(self.now, (set, &doc.source), &fact, &reads[&fact]));
             }
             match of_cluster {
+                true if own_chance => once.extend(chains),
                 true if as_stored || blank(&stored.object, change.old.as_deref()) => hollow.extend(chains),
                 true => stale.extend(chains),
                 false => other.extend(chains),
@@ -117,12 +119,17 @@ impl Analyst<'_> {
         if !stale.is_empty() {
             return (Class::Stale, stale);
         }
+        if !once.is_empty() {
+            let text = "covers a value that was never stored: the next upgrade sets it right, and later ones leave it";
+            self.notes.push(format!("{} of {} {text}", change.path, doc.key));
+            return (Class::Noise, once);
+        }
         if other.is_empty() {
             other = self.for_want_of(set, doc, |hoped| differs_at(hoped, doc, &change.path));
         }
         let origins = flatten(set, &self.now.origins, &self.now.gates);
         let random = origins.iter().any(|o| matches!(o, Origin::Random(_)));
-        if random && doc.key.kind == "Secret" {
+        if random && doc.key.kind == "Secret" && self.draws(set, self.now) {
             return (Class::WouldRotate, other);
         }
         if random || origins.iter().any(|o| matches!(o, Origin::Clock(_) | Origin::Release("Revision"))) {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::{Analyst, reference};
+use crate::cluster::lookup::object_of;
 use crate::diff;
 use crate::plan::fact::{Fact, facts_of};
 use crate::plan::render::{Doc, Mode, Rendered};
@@ -87,6 +88,11 @@ impl Analyst<'_> {
             let filled = facts_of(before.origins_at(change.old.as_deref(), &self.now.origins), self.now);
             let by_lookup = |fact: &Fact| fact.lookup().is_some() && self.holds(fact);
             if change.old.is_some() && filled.keys().any(by_lookup) {
+                continue;
+            }
+            // What reads itself back waits for nothing: the force makes it.
+            let itself = |fact: &Fact| fact.lookup().is_some_and(|key| object_of(self.facts, key) == doc.key);
+            if !filled.is_empty() && filled.keys().all(itself) {
                 continue;
             }
             let set = doc.origins_at(change.new.as_deref(), &hoped.origins);
