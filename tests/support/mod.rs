@@ -6,6 +6,7 @@ pub mod exemptions;
 pub mod expect;
 pub mod gauge;
 pub mod helm;
+pub mod installed;
 pub mod markdown;
 
 use std::fs;
