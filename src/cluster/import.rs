@@ -331,6 +331,16 @@ mod tests {
                 &["ConfigMap d/a f:5", "ConfigMap d/b f:6"],
                 &[],
             ),
+            (
+                "JSON documents between markers, with an escape that YAML has no name for",
+                format!(
+                    "---\n{}\n---\n{}\n",
+                    json("a"),
+                    json("b").replace("\"d\"}", r#""d","annotations":{"x":"\ud83d\ude00"}}"#)
+                ),
+                &["ConfigMap d/a f:2", "ConfigMap d/b f:4"],
+                &[],
+            ),
             ("nothing", String::new(), &[], &[]),
         ];
         for (name, text, objects, problems) in rows {

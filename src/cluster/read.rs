@@ -17,24 +17,49 @@ pub struct Read {
 
 /// The documents of a file in its order, and what could not be read of it.
 pub fn documents(name: &str, bytes: &[u8]) -> (Vec<Read>, Vec<Diagnostic>) {
-    let start = bytes.iter().find(|b| !b.is_ascii_whitespace());
-    if !matches!(start, Some(b'{' | b'[')) {
+    let mut parts = parts(bytes);
+    parts.retain(|(_, part)| !part.iter().all(u8::is_ascii_whitespace));
+    if parts.is_empty() || !parts.iter().all(|(_, part)| starts_as_json(content(part))) {
         return yaml_documents(name, bytes);
     }
-    let (found, problem) = json_documents(name, bytes);
-    let Some((problem, cut_off)) = problem else { return (found, Vec::new()) };
-    if cut_off {
-        return (found, vec![problem]);
+    let mut found = Vec::new();
+    let last = parts.len() - 1;
+    for (i, (before, part)) in parts.into_iter().enumerate() {
+        // The marker's place stays, so that lines and offsets are those of the file.
+        let json = content(part);
+        let passed = part.len() - json.len();
+        let lines = part.get(..passed).unwrap_or_default().iter().filter(|b| **b == b'\n').count() as u32;
+        let (documents, problem) = json_documents(name, json, before + lines);
+        found.extend(documents);
+        let Some((problem, cut_off)) = problem else { continue };
+        if cut_off && i == last {
+            return (found, vec![problem]);
+        }
+        // YAML's flow style starts with a bracket too.
+        let (others, problems) = yaml_documents(name, bytes);
+        return if problems.is_empty() || others.len() > found.len() {
+            (others, problems)
+        } else {
+            (found, vec![problem])
+        };
     }
-    // YAML's flow style starts with a bracket too.
-    let (others, problems) = yaml_documents(name, bytes);
-    if problems.is_empty() || others.len() > found.len() { (others, problems) } else { (found, vec![problem]) }
+    (found, Vec::new())
 }
 
-/// Reads JSON values one after the other, up to the first error; tells whether that is the end of the file.
-fn json_documents(name: &str, bytes: &[u8]) -> (Vec<Read>, Option<(Diagnostic, bool)>) {
+/// A part of a file without the marker that starts it.
+fn content(part: &[u8]) -> &[u8] {
+    part.strip_prefix(b"---").unwrap_or(part)
+}
+
+fn starts_as_json(text: &[u8]) -> bool {
+    matches!(text.iter().find(|b| !b.is_ascii_whitespace()), Some(b'{' | b'['))
+}
+
+/// Reads JSON values one after the other, up to the first error; tells whether that is the end of the text. `before` is the
+/// number of the file's lines before the text.
+fn json_documents(name: &str, bytes: &[u8], before: u32) -> (Vec<Read>, Option<(Diagnostic, bool)>) {
     let mut found = Vec::new();
-    let mut lines = Lines { bytes, at: 0, line: 1 };
+    let mut lines = Lines { bytes, at: 0, line: before.saturating_add(1) };
     let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Json>();
     loop {
         let from = stream.byte_offset();
@@ -42,7 +67,7 @@ fn json_documents(name: &str, bytes: &[u8]) -> (Vec<Read>, Option<(Diagnostic, b
             None => return (found, None),
             Some(Ok(json)) => json,
             Some(Err(error)) => {
-                let line = error.line() as u32;
+                let line = before.saturating_add(error.line() as u32);
                 let problem =
                     if error.is_eof() { truncated(name, line) } else { unreadable(name, line, error.to_string()) };
                 return (found, Some((problem, error.is_eof())));

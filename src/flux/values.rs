@@ -130,7 +130,9 @@ fn swallowed(json: &Json) -> bool {
         Json::String(text) => bad(text, false),
         Json::Array(list) => list.iter().any(swallowed),
         Json::Object(map) => map.iter().any(|(k, v)| {
-            bad(k, true) || crate::codec::json::go_compact(&Json::String(k.clone())).len() > 1024 || swallowed(v)
+            bad(k, true)
+                || crate::codec::json::go_compact(&Json::String(k.clone())).chars().count() > 1024
+                || swallowed(v)
         }),
         _ => false,
     }

@@ -1,0 +1,141 @@
+//! One step of an episode: its events applied to the snapshot before, and what the controller then does.
+
+use std::collections::BTreeSet;
+
+use helm_render_predictor::flux::cycle::Cycle;
+use helm_render_predictor::plan::settle::{Settled, retried, settle};
+use helm_render_predictor::report::contract::ReleaseRef;
+use libtest_mimic::Failed;
+use serde_json::Value as Json;
+
+use crate::episode::Episode;
+use crate::given::{Recorded, as_stored, given_sources, spelled_anew};
+use crate::revisions::same_digests;
+use crate::status::Judge;
+use crate::tally::TALLY;
+use crate::timing::{interrupts, ran, runs_before_event, stamp_conditions};
+use crate::write::{apply_event, patches_nothing, releases};
+
+impl Episode {
+    /// Compares every step.
+    pub fn check(&self) -> Result<(), Failed> {
+        let mut wrong = Vec::new();
+        let steps = self.json["steps"].as_array().ok_or("no steps")?;
+        for step in steps {
+            let number = step["step"].as_u64().ok_or("a step without number")?;
+            let title = step["title"].as_str().unwrap_or_default();
+            if let Some(why) = unjudged(step) {
+                TALLY.unjudged(format!("{why}: {} step {number}", self.name));
+                continue;
+            }
+            let digests = same_digests(&self.snapshot(number)?, &self.settings_at(number)?);
+            // Nothing binds the digests of payloads that somebody edited.
+            if let (Err(problem), false) = (digests, self.edits_storage(number)) {
+                wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
+            }
+            if let Err(problem) = self.step(step, number) {
+                wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    }
+
+    fn step(&self, step: &Json, number: u64) -> Result<(), Failed> {
+        let mut cluster = self.snapshot(number - 1)?;
+        let after = self.snapshot(number)?;
+        cluster.coverage.namespaces.extend(after.coverage.namespaces.clone());
+        let mut triggered = BTreeSet::new();
+        let mut applied = self.applied_before(number);
+        let settings = self.settings_at(number)?;
+        let stamps = |event: &Json| {
+            let patch = &event["patch"];
+            let stamp = &patch["patch"]["metadata"]["annotations"]["reconcile.fluxcd.io/requestedAt"];
+            (patch["kind"] == "HelmRelease" && stamp.is_string()).then(|| patch["metadata"]["name"].clone())
+        };
+        let place = format!("{} step {number}", self.name);
+        let mut fate = Recorded { place, step, after: &after };
+        let mut settled = Settled::default();
+        let events = step["event"].as_array().ok_or("a step without event")?;
+        let early = runs_before_event(step, &cluster);
+        if !early.is_empty() {
+            settled.extend(settle(&mut cluster, &self.charts(number - 1)?, &settings, &early, &mut fate));
+        }
+        let retrying: BTreeSet<ReleaseRef> = retried(&cluster).into_iter().collect();
+        for (at, event) in events.iter().enumerate() {
+            let interrupts = interrupts(&cluster, step, event);
+            if interrupts {
+                let mut now: BTreeSet<ReleaseRef> = std::mem::take(&mut triggered);
+                now.extend(retried(&cluster));
+                let now: Vec<ReleaseRef> = now.into_iter().collect();
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
+            }
+            if patches_nothing(&cluster, event) {
+                // What is patched comes from a run that the events before started.
+                let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
+                if patches_nothing(&cluster, event) {
+                    continue;
+                }
+            }
+            apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
+            if interrupts {
+                stamp_conditions(&mut cluster, event);
+            }
+            // Another token for the same release is not seen before the run that this one starts has ended.
+            let stamp = stamps(event);
+            if stamp.is_some() && events[at + 1..].iter().any(|later| stamps(later) == stamp) {
+                let now: Vec<ReleaseRef> = std::mem::take(&mut triggered).into_iter().collect();
+                settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &now, &mut fate));
+            }
+        }
+        as_stored(&mut cluster, &after);
+        let before = cluster.clone();
+        given_sources(&mut cluster, &fate, &settings, &mut triggered);
+        triggered.extend(retried(&cluster));
+        spelled_anew(&mut cluster, &fate, &mut triggered);
+        // Time passes in a step that waits for an interval: who ran in it is told by the recording.
+        let title = step["title"].as_str().unwrap_or_default();
+        if ["interval", "later", "tick"].iter().any(|word| title.contains(word)) {
+            triggered.extend(releases(&cluster).into_iter().filter(|r| ran(step, &r.name) != Some(0)));
+        }
+        let triggered: Vec<ReleaseRef> = triggered.into_iter().collect();
+        settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate));
+        let revisions = self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after);
+        let status = Judge { step, settled: &settled, retrying: &retrying }.judge(&cluster, &after);
+        let problems: Vec<String> =
+            [revisions, status].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned())).collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let run = |(release, cycle): &(ReleaseRef, Cycle)| {
+            let done: Vec<String> = cycle.done.iter().map(|d| format!("{} {:?}", d.action, d.error)).collect();
+            format!("    {release}: {:?} {done:?} {:?}", cycle.decision.outcome, cycle.requeue)
+        };
+        let runs: Vec<String> = settled.runs.iter().map(run).collect();
+        Err(format!("{}\n{}", problems.join("\n"), runs.join("\n")).into())
+    }
+}
+
+/// Steps that this harness cannot judge, with the reason.
+fn unjudged(step: &Json) -> Option<&'static str> {
+    let events = step["event"].as_array()?;
+    let has = |what: &str| events.iter().any(|e| e.get(what).is_some());
+    if has("command") {
+        return Some("somebody runs helm: what it writes is recorded only together with the reaction");
+    }
+    let other =
+        |what: &[&str]| events.iter().any(|e| e["other"].as_str().is_some_and(|o| what.iter().any(|w| o.contains(w))));
+    if other(&["stopped"]) && !other(&["started"]) {
+        return Some("the controller is stopped and does not come back");
+    }
+    if has("storage") || other(&["damaged", "vanishes", "cannot be downloaded", "file is"]) {
+        return Some("archives in source-controller's storage are no part of a snapshot");
+    }
+    if step["settled"] == false {
+        return Some("the snapshot lies inside a retry loop");
+    }
+    if step["note"].as_str().is_some_and(|n| n.contains("race")) {
+        return Some("a race of milliseconds");
+    }
+    None
+}

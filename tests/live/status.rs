@@ -1,0 +1,148 @@
+//! Status of HelmReleases: recorded against predicted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use helm_render_predictor::cluster::object::Object;
+use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
+use helm_render_predictor::flux::Outcome;
+use helm_render_predictor::flux::cycle::Requeue;
+use helm_render_predictor::plan::settle::Settled;
+use helm_render_predictor::report::contract::ReleaseRef;
+use libtest_mimic::Failed;
+use serde_json::Value as Json;
+
+use crate::tally::TALLY;
+
+/// Compares the status of every release after a step, and the events of the step.
+pub struct Judge<'a> {
+    pub step: &'a Json,
+    pub settled: &'a Settled,
+    /// Releases that were being tried again when the step began.
+    pub retrying: &'a BTreeSet<ReleaseRef>,
+}
+
+impl Judge<'_> {
+    pub fn judge(&self, predicted: &Snapshot, recorded: &Snapshot) -> Result<(), Failed> {
+        let mut wrong = Vec::new();
+        let of =
+            |object: &&Rc<Object>| object.key.group == "helm.toolkit.fluxcd.io" && object.key.kind == "HelmRelease";
+        for object in recorded.objects().filter(of) {
+            let release = ReleaseRef { namespace: object.key.namespace.clone(), name: object.key.name.clone() };
+            let runs = self.settled.runs.iter().filter(|(r, _)| *r == release);
+            let unknown = runs.clone().any(|(_, cycle)| matches!(cycle.decision.outcome, Outcome::Unknown { .. }));
+            if unknown {
+                TALLY.unjudged(format!("unknown is a right answer: {release}"));
+                continue;
+            }
+            let Some(mine) = predicted.get(&object.key).present() else {
+                wrong.push(format!("{release} is not there"));
+                continue;
+            };
+            let told = self.told(&release, &object.json);
+            // What is tried again and again is seen after any of the attempts.
+            let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
+            let restless = runs.clone().any(|(_, cycle)| again.contains(&cycle.requeue));
+            let retried = restless || self.retrying.contains(&release);
+            let first = differences(&told, &mine.json, retried);
+            if first.is_empty() || differences(&object.json, &mine.json, retried).is_empty() {
+                continue;
+            }
+            let states = self.settled.runs.iter().zip(&self.settled.states).filter(|((r, _), _)| *r == release);
+            let mut states = states.filter_map(|(_, state)| state.clone());
+            if !(restless && states.any(|state| differences(&told, &state.json, true).is_empty())) {
+                wrong.push(format!("{}: {}", release.name, first.join("; ")));
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
+    }
+
+    /// The status at the end of the step as the outcome tells it, which may be later than the snapshot.
+    fn told(&self, release: &ReleaseRef, snapshot: &Json) -> Json {
+        let mut json = snapshot.clone();
+        let Some(told) = self.step["outcome"]["helmreleases"][&release.name].as_object() else { return json };
+        for (field, value) in told {
+            let value = match field.as_str() {
+                "conditions" => {
+                    let each = value.as_object().into_iter().flatten().map(|(kind, c)| {
+                        let mut c = c.clone();
+                        c["type"] = kind.as_str().into();
+                        c
+                    });
+                    Json::Array(each.collect())
+                }
+                "generation" | "suspend" | "reconciled_times" => continue,
+                _ => value.clone(),
+            };
+            json["status"][field] = value;
+        }
+        json
+    }
+}
+
+/// The status fields that differ. `restless`: it is tried again and again, so the time decides how often that was, and in
+/// which part of an attempt the snapshot lies.
+pub fn differences(recorded: &Json, predicted: &Json, restless: bool) -> Vec<String> {
+    let (want, got) = (status(recorded), status(predicted));
+    let failed = |text: &str| !matches!(text, "" | "0");
+    let differs = want.iter().filter(|(field, want)| {
+        let got = got.get(*field).map(String::as_str).unwrap_or_default();
+        **want != got
+            && !(restless && **field == "failures" && failed(want) == failed(got))
+            && !(restless && **field == "conditions" && begun(want, got))
+    });
+    differs.map(|(field, want)| format!("{field} recorded {want}, predicted {}", got[field])).collect()
+}
+
+/// Whether conditions are those of the next attempt, at its beginning.
+pub fn begun(recorded: &str, predicted: &str) -> bool {
+    let others = |all: &str| -> Vec<String> {
+        let each = all.split(", ").filter(|c| !c.starts_with("Ready=") && !c.starts_with("Reconciling="));
+        each.map(str::to_owned).collect()
+    };
+    recorded.contains("Ready=Unknown Progressing") && others(recorded) == others(predicted)
+}
+
+pub fn status(hr: &Json) -> BTreeMap<&'static str, String> {
+    let mut all = BTreeMap::new();
+    for field in [
+        "failures",
+        "helmChart",
+        "installFailures",
+        "lastAttemptedConfigDigest",
+        "lastAttemptedGeneration",
+        "lastAttemptedReleaseAction",
+        "lastAttemptedRevision",
+        "lastAttemptedRevisionDigest",
+        "lastHandledForceAt",
+        "lastHandledReconcileAt",
+        "lastHandledResetAt",
+        "observedCommonMetadataDigest",
+        "observedGeneration",
+        "observedPostRenderersDigest",
+        "storageNamespace",
+        "upgradeFailures",
+    ] {
+        // The API server's default, and fields that are written empty.
+        let value = hr["status"].get(field).filter(|v| **v != "" && **v != -1).map(|v| v.to_string());
+        all.insert(field, value.unwrap_or_default());
+    }
+    let conditions = hr["status"]["conditions"].as_array();
+    let mut shown: Vec<String> = conditions
+        .into_iter()
+        .flatten()
+        .map(|c| format!("{}={} {} g{}", c["type"], c["status"], c["reason"], c["observedGeneration"]))
+        .collect();
+    shown.sort();
+    all.insert("conditions", shown.join(", ").replace('"', ""));
+    let mut history: Vec<&Json> = hr["status"]["history"].as_array().into_iter().flatten().collect();
+    history.sort_by_key(|h| std::cmp::Reverse(h["version"].as_i64()));
+    let shown: Vec<String> = history
+        .iter()
+        .map(|h| {
+            format!("{} {}/{} {} {}", h["version"], h["status"], h["action"], h["chartVersion"], h["configDigest"])
+        })
+        .collect();
+    all.insert("history", shown.join(", ").replace('"', ""));
+    all
+}
