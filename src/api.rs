@@ -342,7 +342,7 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
     }
     let apply = |texts: &[String], mode, flag: &str, read: &dyn Fn(&str) -> Value| {
         texts.iter().try_for_each(|text| {
-            set::parse(text, mode, &all, &mut |raw| Ok(read(raw)))
+            set::parse(text, mode, helm, &all, &mut |raw| Ok(read(raw)))
                 .map_err(|e| format!("failed parsing {flag} data: {e}"))
         })
     };
@@ -353,7 +353,7 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
             Some(content) => content.clone().map(Value::text),
             None => Err(format!("open {path}: no such file or directory")),
         };
-        set::parse(text, set::Mode::Plain, &all, &mut read)
+        set::parse(text, set::Mode::Plain, helm, &all, &mut read)
             .map_err(|e| format!("failed parsing --set-file data: {e}"))?;
     }
     apply(&args.set_literal, set::Mode::Literal, "--set-literal", &|raw| Value::text(raw))?;
@@ -370,6 +370,6 @@ fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
         }
         return Ok(());
     }
-    set::parse(text, set::Mode::Json, all, &mut |raw| Ok(Value::text(raw)))
+    set::parse(text, set::Mode::Json, helm, all, &mut |raw| Ok(Value::text(raw)))
         .map_err(|_| format!("failed parsing --set-json data {text}"))
 }

@@ -193,6 +193,8 @@ quirks! {
     MultiLineErrors,
     /// `H-48`: warnings as structured log lines.
     LogWarnings,
+    /// `H-49`: an index that is cut off ends a `--set` text: its error wraps the end of the text (seen in 4.1.4, 4.2.2, 4.3.2).
+    CutIndexEnds,
     /// `H-49`: wording changes of Helm 4.
     Wording4,
     /// `H-49`: with `--debug`, an error of rendering is told rather than that a template is not there.
@@ -235,7 +237,7 @@ impl Quirk {
             Schema2020 => from(Some((18, 6)), (4, 0, 0)),
             PlacesSchemaFaults => from(Some((22, 0)), (4, 3, 0)),
             IgnoresUrnRefs => from(Some((20, 0)), (4, 1, 0)),
-            OrdersWebhooks | MultiLineErrors | LogWarnings | Wording4 => from(None, (4, 0, 0)),
+            OrdersWebhooks | CutIndexEnds | MultiLineErrors | LogWarnings | Wording4 => from(None, (4, 0, 0)),
             FirstError => from(None, (4, 3, 0)),
             Wording42 => from(None, (4, 2, 0)),
         }

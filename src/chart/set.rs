@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{goquote, json};
 use crate::value::{Map, MapType, Repr, Text, Value};
 
@@ -32,10 +33,11 @@ pub enum Mode {
 pub fn parse(
     text: &str,
     mode: Mode,
+    helm: HelmVersion,
     into: &Map,
     value: &mut dyn FnMut(&str) -> Result<Value, String>,
 ) -> Result<(), String> {
-    let mut parser = Parser { rest: text.chars().collect(), at: 0, mode, value };
+    let mut parser = Parser { rest: text.chars().collect(), at: 0, mode, helm, value };
     loop {
         match parser.key(into, 0) {
             Ok(()) => {}
@@ -49,8 +51,9 @@ pub fn parse(
 pub fn raw_values(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let scratch = Map::new(BTreeMap::new(), MapType::Any);
-    // What cannot be parsed has no values to ask for.
-    let _ = parse(text, Mode::Plain, &scratch, &mut |raw| {
+    // What cannot be parsed has no values to ask for, in any version.
+    let helm = HelmVersion::cli(3, 17, 3);
+    let _ = parse(text, Mode::Plain, helm, &scratch, &mut |raw| {
         found.push(raw.to_owned());
         Ok(Value::text(""))
     });
@@ -88,6 +91,7 @@ struct Parser<'v> {
     rest: Vec<char>,
     at: usize,
     mode: Mode,
+    helm: HelmVersion,
     value: &'v mut dyn FnMut(&str) -> Result<Value, String>,
 }
 
@@ -175,7 +179,8 @@ impl Parser<'_> {
     fn index(&mut self) -> Step<i64> {
         let (text, stop) = self.until(&[']']);
         if stop.is_none() {
-            return fail("error parsing index: EOF");
+            let ends = self.helm.has(Quirk::CutIndexEnds);
+            return if ends { Err(Stop::End) } else { fail("error parsing index: EOF") };
         }
         text.parse().or_else(|error: std::num::ParseIntError| {
             use std::num::IntErrorKind::{NegOverflow, PosOverflow};
@@ -342,7 +347,7 @@ mod tests {
     fn set_all(texts: &[&str], mode: Mode) -> Result<String, String> {
         let map = Map::new(BTreeMap::new(), MapType::Any);
         for text in texts {
-            parse(text, mode, &map, &mut |raw| Ok(typed(raw)))?;
+            parse(text, mode, HelmVersion::cli(3, 17, 3), &map, &mut |raw| Ok(typed(raw)))?;
         }
         Ok(serde_json::Value::Object(super::super::values::to_json(&map)).to_string())
     }
@@ -373,6 +378,9 @@ mod tests {
         assert_eq!(set_all(&["a.=x"], Mode::Plain).unwrap_err(), r#"key map "a" has no value"#);
         assert!(set_all(&["a=x", "a.b=c"], Mode::Plain).unwrap_err().contains("is string, not map"));
         assert_eq!(set_all(&["a["], Mode::Plain).unwrap_err(), "error parsing index: EOF");
+        let four = Map::new(BTreeMap::new(), MapType::Any);
+        parse("a=1,c[0].d[", Mode::Plain, HelmVersion::cli(4, 2, 2), &four, &mut |raw| Ok(typed(raw))).unwrap();
+        assert_eq!(serde_json::Value::Object(super::super::values::to_json(&four)).to_string(), r#"{"a":1,"c":[]}"#);
         assert_eq!(set_all(&["a[0]x='"], Mode::Plain).unwrap_err(), "unexpected data at end of array index: ['x']");
         assert_eq!(set_all(&["a[65537]"], Mode::Plain).unwrap(), r#"{"a":[]}"#);
         assert!(set_all(&["a[65537]=1"], Mode::Plain).unwrap_err().starts_with("index of 65537 is greater"));

@@ -343,7 +343,7 @@ impl Prerequisites<'_> {
         }
         self.dependencies()?;
         let chart = self.source()?;
-        let values = match compose(hr, self.facts) {
+        let values = match compose(hr, self.facts, self.settings.controller.helm()) {
             Composed::Values { json, notes } => {
                 for note in notes {
                     self.check("F-40", note);

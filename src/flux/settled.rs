@@ -244,7 +244,7 @@ impl Release<'_> {
     /// `F-245` (6).
     fn values(&mut self) {
         let (hr, key) = (self.hr, &self.key);
-        match compose(hr, self.facts) {
+        match compose(hr, self.facts, self.settings.controller.helm()) {
             Composed::Values { json, .. } => {
                 let same = config_matches(hr.text("/status/lastAttemptedConfigDigest"), &json);
                 let text = match same {

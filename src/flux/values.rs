@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use super::model::HelmRelease;
 use crate::base::Known;
+use crate::base::version::HelmVersion;
 use crate::chart::set::{self, Mode};
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
@@ -37,8 +38,8 @@ pub enum Composed {
     Error(String),
 }
 
-/// Composes the values of a HelmRelease from what the cluster holds now.
-pub fn compose(hr: &HelmRelease, facts: &dyn Facts) -> Composed {
+/// Composes the values of a HelmRelease from what the cluster holds now, with the parser of target paths of the Helm inside.
+pub fn compose(hr: &HelmRelease, facts: &dyn Facts, helm: HelmVersion) -> Composed {
     let mut notes = Vec::new();
     let inline = inline(hr, &mut notes);
     let mut acc = Map::new(BTreeMap::new(), MapType::Any);
@@ -66,7 +67,7 @@ pub fn compose(hr: &HelmRelease, facts: &dyn Facts) -> Composed {
             acc = merge(&acc, &inline, 0);
             let mut before = Vec::new();
             lists(&acc, &mut Vec::new(), &mut before, 0);
-            let written = write(&acc, &source.target, &data, source.literal);
+            let written = write(&acc, &source.target, &data, source.literal, helm);
             share(&before, &acc, &inline);
             if let Err(cause) = written {
                 return Composed::Error(source.failed(&cause));
@@ -309,7 +310,7 @@ fn replace(map: &Map, old: &Rc<List>, new: &Value, depth: usize) {
 }
 
 /// Writes data at a target path (`F-47`, `F-48`).
-fn write(into: &Map, path: &str, data: &[u8], literal: bool) -> Result<(), String> {
+fn write(into: &Map, path: &str, data: &[u8], literal: bool, helm: HelmVersion) -> Result<(), String> {
     let text = String::from_utf8_lossy(data).into_owned();
     let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
     let (typed, value) = if literal {
@@ -322,7 +323,7 @@ fn write(into: &Map, path: &str, data: &[u8], literal: bool) -> Result<(), Strin
         (true, text.clone())
     };
     let mut read = |raw: &str| Ok(if typed { set::typed(raw) } else { Value::text(Text::from(raw)) });
-    set::parse(&format!("{path}={value}"), Mode::Plain, into, &mut read)
+    set::parse(&format!("{path}={value}"), Mode::Plain, helm, into, &mut read)
 }
 
 #[cfg(test)]
@@ -346,7 +347,7 @@ mod tests {
             });
         }
         let hr = json!({"metadata": {"name": "x", "namespace": "n"}, "spec": {"values": inline, "valuesFrom": from}});
-        match compose(&HelmRelease::new(Rc::new(hr)), &facts) {
+        match compose(&HelmRelease::new(Rc::new(hr)), &facts, HelmVersion::cli(4, 2, 2)) {
             Composed::Values { json, .. } => json,
             other => panic!("{other:?}"),
         }

@@ -147,7 +147,7 @@ pub fn subject_of(
     let decision = flux::simulate(hr, facts, &stored, settings);
     let forced = flux::simulate_forced(hr, facts, &stored, settings, "reconcile-planner");
     let mut missing = Vec::new();
-    let values = match flux::compose(hr, facts) {
+    let values = match flux::compose(hr, facts, settings.controller.helm()) {
         Composed::Values { json, .. } => json,
         Composed::Missing { what } => {
             missing.push(what);

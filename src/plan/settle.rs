@@ -494,6 +494,28 @@ fn release_key(release: &ReleaseRef) -> ObjectKey {
     }
 }
 
+/// The version that source-controller gives a packaged chart: of its Chart.yaml, and where other things decide its content
+/// too, these as build metadata (`F-220` to `F-222`).
+fn chart_version(chart: &Object, source_revision: Option<&str>, base: &str) -> String {
+    let mut parts = Vec::new();
+    let kind = chart.text("/spec/sourceRef/kind");
+    if kind != "HelmRepository" && chart.text("/spec/reconcileStrategy") == "Revision" {
+        let hash = source_revision.and_then(|r| r.rsplit(':').next()).unwrap_or_default();
+        parts.push(hash.chars().take(12).collect::<String>());
+    }
+    let files = chart.json.pointer("/spec/valuesFiles").and_then(Json::as_array).cloned().unwrap_or_default();
+    if !files.is_empty() && files != ["values.yaml"] {
+        parts.push(chart.json.pointer("/metadata/generation").map(Json::to_string).unwrap_or_default());
+    }
+    if parts.is_empty() {
+        return base.to_owned();
+    }
+    let numbers = base.strip_prefix('v').unwrap_or(base).split('+').next().unwrap_or_default();
+    let (numbers, pre) = numbers.split_once('-').map_or((numbers, String::new()), |(n, pre)| (n, format!("-{pre}")));
+    let missing = 2usize.saturating_sub(numbers.matches('.').count());
+    format!("{numbers}{}{pre}+{}", ".0".repeat(missing), parts.join("."))
+}
+
 /// HelmCharts with a new generation are packaged; returns whether there were any, and the releases that this wakes.
 fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> (bool, Vec<ReleaseRef>) {
     let all = cluster.list("source.toolkit.fluxcd.io", "HelmChart", None).present().unwrap_or_default();
@@ -506,7 +528,7 @@ fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> (bool, Vec<ReleaseRef
         }
         let done = match side.fate.packaged(&chart.key) {
             Some(done) => Some(done),
-            None => packaged(&chart, side.charts).map(Rc::new),
+            None => packaged(&chart, cluster, side.charts).map(Rc::new),
         };
         if done.is_some() {
             cluster.apply([(chart.key.clone(), done)]);
@@ -517,7 +539,14 @@ fn package(cluster: &mut Snapshot, side: &mut Side<'_>) -> (bool, Vec<ReleaseRef
     (any, found)
 }
 
-fn packaged(chart: &Object, charts: &Charts) -> Option<Object> {
+fn packaged(chart: &Object, cluster: &Snapshot, charts: &Charts) -> Option<Object> {
+    let source = ObjectKey {
+        group: chart.key.group.clone(),
+        kind: chart.text("/spec/sourceRef/kind").to_owned(),
+        namespace: chart.key.namespace.clone(),
+        name: chart.text("/spec/sourceRef/name").to_owned(),
+    };
+    let source_revision = cluster.get(&source).present().map(|o| o.text("/status/artifact/revision").to_owned());
     let wanted = chart.text("/spec/chart").rsplit('/').next().unwrap_or_default();
     let mut json = (*chart.json).clone();
     let generation = json.pointer("/metadata/generation").cloned().unwrap_or_default();
@@ -526,7 +555,8 @@ fn packaged(chart: &Object, charts: &Charts) -> Option<Object> {
     match charts.newest(wanted, chart.text("/spec/version")) {
         Some(found) => {
             status.insert("observedChartName".into(), found.name().into());
-            status.insert("artifact".into(), json!({"revision": found.version()}));
+            let revision = chart_version(chart, source_revision.as_deref(), found.version());
+            status.insert("artifact".into(), json!({"revision": revision}));
             status.insert("conditions".into(), json!([{"type": "Ready", "status": "True"}]));
         }
         None => {

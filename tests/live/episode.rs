@@ -70,7 +70,14 @@ impl Episode {
         let earlier = steps.into_iter().flatten().filter(|s| s["step"].as_u64().is_some_and(|n| n < step));
         let events = earlier.flat_map(|s| s["event"].as_array().into_iter().flatten());
         let bodies = events.filter_map(|e| e.get("apply"));
-        bodies.filter_map(|b| Some((Object::new(b.clone(), Default::default())?.key, b.clone()))).collect()
+        let bodies = bodies.filter_map(|b| Some((Object::new(b.clone(), Default::default())?.key, b.clone())));
+        // What was there before the first step came the same way.
+        let first = self.snapshot(0).ok().into_iter().flat_map(|s| s.objects().cloned().collect::<Vec<_>>());
+        let given = first.filter(|o| matches!(o.key.kind.as_str(), "ConfigMap" | "Secret")).map(|o| {
+            let labels = &o.json["metadata"]["labels"];
+            (o.key.clone(), serde_json::json!({"metadata": {"labels": labels}, "data": o.json["data"]}))
+        });
+        given.chain(bodies).collect()
     }
 
     /// The controller's settings at a step: a restart may have changed its flags.

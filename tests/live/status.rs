@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use helm_render_predictor::cluster::object::Object;
 use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
-use helm_render_predictor::flux::Outcome;
-use helm_render_predictor::flux::cycle::Requeue;
+use helm_render_predictor::flux::cycle::{Cycle, Requeue};
+use helm_render_predictor::flux::{Action, Outcome};
 use helm_render_predictor::plan::settle::Settled;
 use helm_render_predictor::report::contract::ReleaseRef;
 use libtest_mimic::Failed;
@@ -33,6 +33,14 @@ impl Judge<'_> {
             let unknown = runs.clone().any(|(_, cycle)| matches!(cycle.decision.outcome, Outcome::Unknown { .. }));
             if unknown {
                 TALLY.unjudged(format!("unknown is a right answer: {release}"));
+                continue;
+            }
+            // An endless loop of upgrades (F-29, F-143): how far a step sees it is a matter of time.
+            let upgraded = |cycle: &Cycle| cycle.done.iter().any(|d| d.action == Action::Upgrade && d.error.is_none());
+            let upgrades = runs.clone().filter(|(_, cycle)| upgraded(cycle)).count();
+            let inside = self.told(&release, &object.json)["status"]["history"].as_array().is_none_or(Vec::is_empty);
+            if upgrades > 3 || (upgrades > 1 && inside) {
+                TALLY.unjudged(format!("an endless loop: {release}"));
                 continue;
             }
             let Some(mine) = predicted.get(&object.key).present() else {

@@ -25,7 +25,7 @@ fn composed(inline: Json, refs: &[(&str, &str)]) -> Composed {
 
 fn of(inline: Json, from: Json, facts: &Snapshot) -> Composed {
     let hr = json!({"metadata": {"name": "x", "namespace": "n"}, "spec": {"values": inline, "valuesFrom": from}});
-    compose(&release(hr), facts)
+    compose(&release(hr), facts, crate::flux::settings::ControllerVersion(1, 6, 2).helm())
 }
 
 fn config_map(name: &str, data: Json) -> Object {
