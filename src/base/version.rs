@@ -162,6 +162,8 @@ quirks! {
     CommonTypeNames,
     /// `H-32`: `range` over integers.
     RangesIntegers,
+    /// `H-32`, `H-33`: with the newer Go, the lines of comments count in errors of parsing.
+    CountsCommentLines,
     /// `H-33`: comparison errors name the types.
     NamesComparedTypes,
     /// `H-34`: all documents of a values file are merged.
@@ -228,7 +230,7 @@ impl Quirk {
             DurationFunctions => from(None, (4, 3, 0)),
             TomlExponents => from(Some((20, 0)), (4, 0, 0)),
             EmptyLines => from(Some((22, 0)), (4, 3, 0)),
-            RangesIntegers => helm.go >= 24,
+            RangesIntegers | CountsCommentLines => helm.go >= 24,
             NamesComparedTypes => helm.go >= 24,
             LosesLastLine => ((4, 0, 0)..(4, 3, 0)).contains(&n),
             UnmarshalPrefix | RefusesUtf16 | RefusesApiV3 | SetJsonObject => from(None, (4, 0, 0)),

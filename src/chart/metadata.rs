@@ -20,8 +20,8 @@ pub enum Ty {
     TextMap,
     /// `[]interface {}`
     Anys,
-    /// A list of pointers to a struct.
-    Structs(&'static str, &'static [Field]),
+    /// A list of pointers to a struct: the struct's name, the list's Go type in Helm 3, the fields.
+    Structs(&'static str, &'static str, &'static [Field]),
 }
 
 /// A field of a struct: Go name, JSON name, type, whether JSON leaves it out when it is empty.
@@ -35,7 +35,7 @@ pub const METADATA: &[Field] = &[
     ("Version", "version", Ty::Text, true),
     ("Description", "description", Ty::Text, true),
     ("Keywords", "keywords", Ty::Texts, true),
-    ("Maintainers", "maintainers", Ty::Structs("Maintainer", MAINTAINER), true),
+    ("Maintainers", "maintainers", Ty::Structs("Maintainer", "[]*chart.Maintainer", MAINTAINER), true),
     ("Icon", "icon", Ty::Text, true),
     ("APIVersion", "apiVersion", Ty::Text, true),
     ("Condition", "condition", Ty::Text, true),
@@ -44,7 +44,7 @@ pub const METADATA: &[Field] = &[
     ("Deprecated", "deprecated", Ty::Bool, true),
     ("Annotations", "annotations", Ty::TextMap, true),
     ("KubeVersion", "kubeVersion", Ty::Text, true),
-    ("Dependencies", "dependencies", Ty::Structs("Dependency", DEPENDENCY), true),
+    ("Dependencies", "dependencies", Ty::Structs("Dependency", "[]*chart.Dependency", DEPENDENCY), true),
     ("Type", "type", Ty::Text, true),
 ];
 
@@ -136,7 +136,7 @@ fn typed(value: Json, ty: Ty, place: &(&str, String), helm: HelmVersion) -> Resu
         (Ty::TextMap, value) => Err(cannot(&value, "map[string]string")),
         (Ty::Anys, value @ Json::Array(_)) => Ok(value),
         (Ty::Anys, value) => Err(cannot(&value, "[]interface {}")),
-        (Ty::Structs(name, fields), Json::Array(items)) => {
+        (Ty::Structs(name, _, fields), Json::Array(items)) => {
             let items = items.into_iter().map(|item| match item {
                 Json::Null => Ok(Json::Null),
                 Json::Object(map) => {
@@ -148,7 +148,7 @@ fn typed(value: Json, ty: Ty, place: &(&str, String), helm: HelmVersion) -> Resu
             });
             Ok(Json::Array(items.collect::<Result<_, _>>()?))
         }
-        (Ty::Structs(name, _), value) => Err(cannot(&value, &format!("[]*{}.{name}", package(helm)))),
+        (Ty::Structs(name, ..), value) => Err(cannot(&value, &format!("[]*{}.{name}", package(helm)))),
     }
 }
 

@@ -26,7 +26,7 @@ pub fn chart(chart: &Chart, is_root: bool, helm: HelmVersion) -> Value {
 fn as_map(json: &JsonMap<String, Json>, fields: &'static [Field]) -> Map {
     let entries = fields.iter().map(|(go, name, ty, _)| {
         let value = match (ty, json.get(*name)) {
-            (Ty::Structs(_, inner), found) => {
+            (Ty::Structs(.., inner), found) => {
                 let items = found.and_then(Json::as_array).into_iter().flatten();
                 let none = JsonMap::new();
                 Value::list(
@@ -52,10 +52,10 @@ fn value(ty: Ty, json: Option<&Json>) -> Value {
             let list = if matches!(ty, Ty::Texts) { ListType::Str } else { ListType::Any };
             Value::typed_list(items.iter().map(value_from_json).collect(), list)
         }
-        (Ty::Structs(name, fields), Some(Json::Array(items))) => {
+        (Ty::Structs(name, list, fields), Some(Json::Array(items))) => {
             let item =
                 |item: &Json| native(Struct { name, fields, json: item.as_object().cloned().unwrap_or_default() });
-            Value::list(items.iter().map(item).collect())
+            Value::typed_list(items.iter().map(item).collect(), ListType::Named(list))
         }
         (Ty::TextMap, None) => Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::NilStr))),
         (Ty::TextMap, json) => {
@@ -64,7 +64,8 @@ fn value(ty: Ty, json: Option<&Json>) -> Value {
             Value::new(Repr::Map(Map::new(entries.collect(), MapType::Str)))
         }
         (Ty::Texts, _) => Value::typed_list(Vec::new(), ListType::NilStr),
-        (Ty::Anys | Ty::Structs(..), _) => Value::typed_list(Vec::new(), ListType::Nil),
+        (Ty::Structs(_, list, _), _) => Value::typed_list(Vec::new(), ListType::NilNamed(list)),
+        (Ty::Anys, _) => Value::typed_list(Vec::new(), ListType::Nil),
     }
 }
 
@@ -115,6 +116,13 @@ impl Native for Struct {
         let (_, json, ty, _) = self.fields.iter().find(|f| f.0 == name)?;
         Some(value(*ty, self.json.get(*json)))
     }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.fields.iter().map(|(go, name, ty, _)| (*go, value(*ty, self.json.get(*name)))).collect())
+    }
+    fn equals(&self, other: &dyn Native) -> Option<bool> {
+        // Two pointers into one list point to the same if they show the same, but for twins.
+        self.is_pointer().then(|| self.print(true, true) == other.print(true, true))
+    }
     fn print(&self, plus: bool, _: bool) -> String {
         if self.is_pointer() { format!("&{}", self.shown(plus)) } else { self.shown(plus) }
     }
@@ -150,6 +158,13 @@ impl Native for ChartStruct {
             "Metadata" => Some(native(Struct::metadata(&self.metadata.json))),
             _ => self.metadata.field(name),
         }
+    }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        let metadata = native(Struct::metadata(&self.metadata.json));
+        Some(vec![("Metadata", metadata), ("IsRoot", Value::bool(self.is_root))])
+    }
+    fn equals(&self, _: &dyn Native) -> Option<bool> {
+        None // it holds lists
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let metadata = self.metadata.shown(plus);

@@ -121,6 +121,9 @@ impl Native for CapabilitiesValue {
     fn field(&self, name: &str) -> Option<Value> {
         named(self.fields(), name)
     }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.fields())
+    }
     fn print(&self, _: bool, _: bool) -> String {
         let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).print(false, false);
         let versions =
@@ -168,6 +171,13 @@ impl Native for KubeVersionValue {
     fn call(&self, name: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
         let text = if name == "String" { self.0.compared().to_owned() } else { self.0.version.clone() };
         Ok(Value::text(text))
+    }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        let mut fields = self.fields();
+        if self.1.has(Quirk::KubeVersionNormalized) {
+            fields.insert(1, ("normalizedVersion", Value::text(self.0.normalized.as_str())));
+        }
+        Some(fields)
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let k = &self.0;
@@ -258,6 +268,9 @@ impl Native for HelmVersionValue {
     }
     fn field(&self, name: &str) -> Option<Value> {
         self.fields().into_iter().find(|f| f.0 == name).map(|f| Value::text(f.2))
+    }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.fields().into_iter().map(|(name, _, value)| (name, Value::text(value))).collect())
     }
     fn print(&self, plus: bool, _: bool) -> String {
         let fields = self.fields().into_iter();

@@ -325,30 +325,30 @@ fn equal(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
             }
             _ => native_int(a) == native_int(b),
         }),
-        _ => match (a.repr(), b.repr()) {
-            (Repr::Nil, Repr::Nil) => Ok(true),
-            (Repr::Nil, _) => Ok(b.is_typed_nil()),
-            (_, Repr::Nil) => Ok(a.is_typed_nil()),
-            (Repr::Map(_), Repr::Map(_)) => {
-                error(format!("non-comparable type {}: {}", shown(call, a), a.type_name(call.helm)))
-            }
-            (Repr::List(_), Repr::List(_)) => {
-                error(format!("non-comparable type {}: {}", shown(call, a), a.type_name(call.helm)))
-            }
-            (Repr::Map(_) | Repr::List(_), _) => error(format!(
-                "non-comparable types {}: {}, {}: {}",
-                shown(call, a),
-                a.type_name(call.helm),
-                shown(call, b),
-                b.type_name(call.helm)
-            )),
-            // Structs of one type are equal if all they hold is.
-            (Repr::Native(x), Repr::Native(y)) if x.type_name(call.helm) == y.type_name(call.helm) => {
-                Ok(x.print(true, false) == y.print(true, false))
-            }
-            _ => incompatible(call, a, b),
-        },
+        // One of them has no kind that compares: nil goes with anything, a kind only with itself.
+        _ if a.is_nil() || b.is_nil() => Ok((a.is_nil() || a.is_typed_nil()) && (b.is_nil() || b.is_typed_nil())),
+        (None, None) => opaque(call, a, b),
+        _ => incompatible(call, a, b),
     }
+}
+
+/// Equality of two values that are no plain ones, neither of them nil.
+fn opaque(call: &Call<'_>, a: &Value, b: &Value) -> Result<bool, FuncError> {
+    let (a_type, b_type) = (a.type_name(call.helm), b.type_name(call.helm));
+    if a.kind() != b.kind() {
+        let (a, b) = (shown(call, a, "%s"), shown(call, b, "%v"));
+        return error(format!("non-comparable types {a}: {a_type}, {b_type}: {b}"));
+    }
+    if a.is_typed_nil() || b.is_typed_nil() {
+        return Ok(a.is_typed_nil() && b.is_typed_nil());
+    }
+    let equal = match (a.repr(), b.repr()) {
+        // Go asks only whether the second can be compared; values of two types are no equals.
+        (Repr::Native(x), Repr::Native(y)) if a_type == b_type => x.equals(&**y),
+        (_, Repr::Native(y)) => y.equals(&**y).map(|_| false),
+        _ => None,
+    };
+    equal.map_or_else(|| error(format!("non-comparable type {}: {b_type}", shown(call, b, "%s"))), Ok)
 }
 
 fn native_int(value: &Value) -> Option<i64> {
@@ -359,8 +359,8 @@ fn native_int(value: &Value) -> Option<i64> {
     }
 }
 
-fn shown(call: &Call<'_>, value: &Value) -> String {
-    let text = super::printf::sprintf(&"%s".into(), std::slice::from_ref(value), call.helm, call.origins);
+fn shown(call: &Call<'_>, value: &Value, format: &str) -> String {
+    let text = super::printf::sprintf(&format.into(), std::slice::from_ref(value), call.helm, call.origins);
     text.lossy().into_owned()
 }
 

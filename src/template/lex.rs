@@ -94,6 +94,7 @@ pub struct Lexer<'a> {
     line: u32,
     parens: u32,
     state: State,
+    comment_lines: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +108,9 @@ enum State {
 const SPACES: &[u8] = b" \t\r\n";
 
 impl<'a> Lexer<'a> {
-    /// A lexer at the start of the source.
-    pub fn new(input: &'a [u8]) -> Self {
-        Lexer { input, pos: 0, line: 1, parens: 0, state: State::Text }
+    /// A lexer at the start of the source; `comment_lines` tells whether lines inside of comments count.
+    pub fn new(input: &'a [u8], comment_lines: bool) -> Self {
+        Lexer { input, pos: 0, line: 1, parens: 0, state: State::Text, comment_lines }
     }
 
     /// The next token; after the end or an error, `Eof` for ever.
@@ -194,7 +195,9 @@ impl<'a> Lexer<'a> {
         if !closes {
             return Some(self.error(start, "comment ends before closing delimiter".into()));
         }
-        self.line += newlines(&self.input[start..self.pos]);
+        if self.comment_lines {
+            self.line += newlines(&self.input[start..self.pos]);
+        }
         if trims {
             self.line += newlines(&self.input[self.pos..self.pos + 2]);
             self.pos += 2;

@@ -8,6 +8,7 @@ pub mod constant;
 pub mod error;
 pub mod eval;
 mod fields;
+mod format;
 pub mod func;
 pub mod gate;
 pub mod lex;

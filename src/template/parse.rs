@@ -1,5 +1,6 @@
 //! From tokens to the syntax tree, with Go's error texts.
 
+use crate::base::version::{HelmVersion, Quirk};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -21,7 +22,7 @@ pub struct ParseError {
 
 impl ParseError {
     /// As Helm shows it when a file of a chart does not parse.
-    pub fn for_chart(&self, helm: crate::base::version::HelmVersion) -> String {
+    pub fn for_chart(&self, helm: HelmVersion) -> String {
         let _ = helm;
         // Helm shows what stands behind the last colon.
         let message = self.message.rsplit(": ").next().unwrap_or(&self.message);
@@ -35,12 +36,17 @@ pub type Trees = BTreeMap<Rc<str>, Block>;
 /// Nesting of parentheses and blocks beyond which a source is refused.
 const MAX_NESTING: u32 = 150;
 
-/// Parses a source. `is_function` tells which names are functions.
-pub fn parse(name: &str, source: &[u8], is_function: &dyn Fn(&str) -> bool) -> Result<Trees, ParseError> {
+/// Parses a source as that Helm does. `is_function` tells which names are functions.
+pub fn parse(
+    name: &str,
+    source: &[u8],
+    helm: HelmVersion,
+    is_function: &dyn Fn(&str) -> bool,
+) -> Result<Trees, ParseError> {
     let eof = Token { kind: Kind::Eof, pos: 0, line: 1, text: Vec::new() };
     let mut parser = Parser {
         name: name.into(),
-        lexer: Lexer::new(source),
+        lexer: Lexer::new(source, helm.has(Quirk::CountsCommentLines)),
         tokens: [eof.clone(), eof.clone(), eof],
         peeked: 0,
         vars: vec!["$".into()],

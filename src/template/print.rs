@@ -35,17 +35,6 @@ pub fn go_v_text(value: &Value, _helm: HelmVersion, origins: &Origins) -> Text {
     out.finish()
 }
 
-/// `%+v` and `%v`; `plus` shows the field names of structs.
-pub fn go_plus_v(value: &Value, _helm: HelmVersion) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut put = |bytes: &[u8], _| {
-        out.extend_from_slice(bytes);
-        out.len()
-    };
-    write(value, true, 0, &mut put, OriginSet::EMPTY, None);
-    out
-}
-
 /// What an action that yields `value` writes.
 pub fn action_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
     match value.repr() {
@@ -125,46 +114,14 @@ fn write(
             }
             out(b"]", set)
         }
+        // Inside of something, Go shows where a pointer points.
+        Repr::Native(native) if depth > 0 && native.kind() == "ptr" && native.members().is_some() => {
+            out(super::format::ADDRESS.as_bytes(), set)
+        }
         Repr::Native(native) => out(native.print(plus, false).as_bytes(), set),
         Repr::Hole(hole) => out(hole.label.as_bytes(), set),
     };
     length <= MAX_PRINT
-}
-
-/// `%#v`: Go syntax.
-pub fn go_sharp_v(value: &Value, helm: HelmVersion) -> String {
-    sharp(value, helm, 0)
-}
-
-fn sharp(value: &Value, helm: HelmVersion, depth: usize) -> String {
-    if depth > MAX_DEPTH {
-        return "...".into();
-    }
-    match value.repr() {
-        Repr::Nil if depth == 0 => "<nil>".into(),
-        Repr::Nil => "interface {}(nil)".into(),
-        Repr::Str(text) => crate::codec::goquote::quote(text.bytes()),
-        Repr::Hole(hole) => crate::codec::goquote::quote(hole.label.as_bytes()),
-        Repr::Int(value, ty) if ty.is_unsigned() => format!("{:#x}", *value as u64),
-        Repr::Float(number) => float::g(*number),
-        _ if value.is_typed_nil() => format!("{}(nil)", value.type_name(helm)),
-        Repr::List(list) => {
-            let items: Vec<String> = list.items.iter().map(|item| sharp(item, helm, depth + 1)).collect();
-            format!("{}{{{}}}", value.type_name(helm), items.join(", "))
-        }
-        Repr::Map(map) => {
-            let entries = map.entries();
-            let items: Vec<String> = entries
-                .iter()
-                .map(|(key, item)| {
-                    format!("{}:{}", crate::codec::goquote::quote(key.bytes()), sharp(item, helm, depth + 1))
-                })
-                .collect();
-            format!("{}{{{}}}", value.type_name(helm), items.join(", "))
-        }
-        Repr::Native(native) => native.print(false, true),
-        _ => String::from_utf8_lossy(&go_v(value, helm)).into_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl TemplateSet {
     /// Parses a source under a name; what it defines is added. An empty body never hides a template.
     pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
         let functions = self.functions.clone();
-        let trees = parse::parse(name, source, &|name| functions.get(name).is_some())?;
+        let trees = parse::parse(name, source, functions.helm(), &|name| functions.get(name).is_some())?;
         let lines: Rc<[u32]> = source.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i as u32).collect();
         let file: Rc<str> = name.into();
         for (name, body) in trees {

@@ -77,6 +77,10 @@ pub enum ListType {
     Maps,
     /// `[][]interface {}`
     Lists,
+    /// A slice of another type, by the name of the slice's type (`[]*chart.Maintainer`).
+    Named(&'static str),
+    /// Such a slice that is nil.
+    NilNamed(&'static str),
     /// `[]interface {}` that is nil.
     Nil,
     /// `[]string` that is nil.
@@ -86,7 +90,7 @@ pub enum ListType {
 impl ListType {
     /// Whether the slice is nil: empty as any, but JSON and YAML write it as `null`, and it equals no empty list.
     pub fn is_nil(self) -> bool {
-        matches!(self, ListType::Nil | ListType::NilStr)
+        matches!(self, ListType::Nil | ListType::NilStr | ListType::NilNamed(_))
     }
 }
 
@@ -140,6 +144,10 @@ pub trait Native {
     }
     /// What `%v` prints (`plus` and `sharp` are the flags).
     fn print(&self, plus: bool, sharp: bool) -> String;
+    /// Names and values of the fields of a Go struct that prints them, in Go's order; none for what has a text of its own.
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        None
+    }
     /// The plain data that it marshals as, if it does.
     fn data(&self) -> Option<Value>;
     /// The list or map that `range`, `index` and `len` see; structs have none, whatever they marshal as.
@@ -158,6 +166,15 @@ pub trait Native {
     /// What TOML writes without quotes, if it has a form of its own there.
     fn toml(&self) -> Option<String> {
         None
+    }
+    /// Whether it is the same as another value of its type, as Go's `==` has it; `None` if Go cannot compare the type.
+    fn equals(&self, other: &dyn Native) -> Option<bool> {
+        match self.kind() {
+            "map" | "slice" | "func" => None,
+            // Pointers to one thing.
+            "ptr" => Some(std::ptr::addr_eq(self.as_any(), other.as_any())),
+            _ => Some(self.print(true, true) == other.print(true, true)),
+        }
     }
     /// Truth as templates see it.
     fn truth(&self) -> bool {
@@ -339,6 +356,7 @@ impl Value {
                 ListType::Byte => "[]uint8",
                 ListType::Maps => "[]map[string]interface {}",
                 ListType::Lists => "[][]interface {}",
+                ListType::Named(name) | ListType::NilNamed(name) => name,
             }
             .into(),
             Repr::Map(map) => match map.ty() {

@@ -33,6 +33,9 @@ impl Native for Certificate {
             _ => None,
         }
     }
+    fn members(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(vec![("Cert", Value::text(self.cert.clone())), ("Key", Value::text(self.key.clone()))])
+    }
     fn print(&self, plus: bool, sharp: bool) -> String {
         let quoted = |text: &Text| goquote::quote(text.bytes());
         match (sharp, plus) {
