@@ -120,7 +120,9 @@ fn created_once(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
     let once = now.docs.iter().filter(|doc| !hoped.holds(&doc.key));
     once.flat_map(|doc| {
         let set = doc.identity(&now.origins);
-        facts_of(set, now).into_iter().flat_map(move |(fact, fields)| {
+        // Only lookups are answered otherwise when hoping.
+        let looked_up = facts_of(set, now).into_iter().filter(|(fact, _)| matches!(fact, Fact::Lookup(_)));
+        looked_up.flat_map(move |(fact, fields)| {
             fields.into_iter().map(move |field| LintItem {
                 hazard: Hazard::CreatedOnce,
                 chain: Some(chain(set, &fact, &field, now, &doc.source)),
