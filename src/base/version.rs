@@ -23,6 +23,13 @@ pub struct HelmVersion {
 const RELEASES: &[((u16, u16, u16), u16)] =
     &[((3, 17, 3), 23), ((3, 22, 0), 26), ((4, 1, 4), 25), ((4, 2, 2), 26), ((4, 3, 2), 26)];
 
+/// What the published program of a release says of its build: Git commit and Go version (`H-24`). The others are built from
+/// source, without a commit.
+const BUILDS: &[((u16, u16, u16), &str, &str)] = &[
+    ((3, 17, 3), "e4da49785aa6e6ee2b86efd5dd9e43400318262b", "go1.23.7"),
+    ((4, 1, 4), "05fa37973dc9e42b76e1d2883494c87174b6074f", "go1.25.9"),
+];
+
 impl HelmVersion {
     /// The command-line Helm of that number, built with the Go its release line uses.
     pub fn cli(major: u16, minor: u16, patch: u16) -> Self {
@@ -45,6 +52,17 @@ impl HelmVersion {
     pub fn label(self) -> String {
         let (major, minor, patch) = self.number;
         if self.embedded { format!("v{major}.{minor}") } else { format!("v{major}.{minor}.{patch}") }
+    }
+
+    /// What `.Capabilities.HelmVersion` says of the build: Git commit and state of its tree, empty if it has none, and Go.
+    pub fn build(self) -> (&'static str, &'static str, String) {
+        let published = BUILDS.iter().find(|(number, ..)| *number == self.number && !self.embedded);
+        match (published, self.go) {
+            (Some((_, commit, go)), _) => (commit, "clean", (*go).to_owned()),
+            // The patch number that the programs built from source were seen with (F-362).
+            (None, 26) => ("", "", "go1.26.8".to_owned()),
+            (None, go) => ("", "", format!("go1.{go}")),
+        }
     }
 
     /// Whether this version behaves as the quirk says.
@@ -249,6 +267,13 @@ impl Quirk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn published_programs_tell_their_commit_and_libraries_do_not() {
+        assert_eq!(HelmVersion::cli(4, 1, 4).build().1, "clean");
+        assert_eq!(HelmVersion::cli(3, 17, 3).build().2, "go1.23.7");
+        assert_eq!(HelmVersion::library(4, 1, 4, 26).build(), ("", "", "go1.26.8".into()));
+    }
 
     #[test]
     fn a_line_and_a_major_stand_for_their_newest_release() {

@@ -246,11 +246,12 @@ struct HelmVersionValue(HelmVersion);
 impl HelmVersionValue {
     /// Go name, JSON name, value.
     fn fields(&self) -> Vec<(&'static str, &'static str, String)> {
+        let (commit, state, go) = self.0.build();
         let mut fields = vec![
             ("Version", "version", self.0.label()),
-            ("GitCommit", "git_commit", String::new()),
-            ("GitTreeState", "git_tree_state", String::new()),
-            ("GoVersion", "go_version", format!("go1.{}", self.0.go)),
+            ("GitCommit", "git_commit", commit.to_owned()),
+            ("GitTreeState", "git_tree_state", state.to_owned()),
+            ("GoVersion", "go_version", go),
         ];
         if self.0.major() >= 4 {
             fields.push(("KubeClientVersion", "kube_client_version", super::capabilities::client_version(self.0)));
