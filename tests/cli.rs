@@ -385,3 +385,18 @@ fn what_if_of_a_helm_that_is_none_is_refused() {
     assert_eq!(run(&["whatif", "fixtures/scenarios/s1-s2", "--helm", "9.9"]).status.code(), Some(64));
     assert_eq!(run(&["whatif", "fixtures/scenarios/s1-s2", "--helm", "4.1"]).status.code(), Some(0));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_told_as_helm_tells_it() {
+    let chart = chart_with_hooks("links");
+    let folder = std::path::absolute(&chart).unwrap();
+    for (link, target) in [("a", "b"), ("b", "gone/file")] {
+        let _ = std::fs::remove_file(folder.join(link));
+        std::os::unix::fs::symlink(target, folder.join(link)).unwrap();
+    }
+    let output = run(&["render", "r", &chart, "--helm", "4.2"]);
+    let at = folder.display();
+    let want = format!("Error: error evaluating symlink {at}/a: lstat {at}/gone: no such file or directory\n");
+    assert_eq!((String::from_utf8(output.stderr).unwrap(), output.status.code()), (want, Some(1)));
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// A file's name, as messages show it, and its bytes.
 pub type File = (String, Vec<u8>);
@@ -97,10 +97,38 @@ fn collect(path: &Path, name: &str, wanted: &dyn Fn(&str) -> bool, files: &mut V
     for entry in entries {
         let file = entry.file_name().to_string_lossy().into_owned();
         let below = format!("{}/{file}", name.trim_end_matches('/'));
+        if let Some(missing) = dangling(&entry.path()) {
+            let link = std::path::absolute(entry.path()).unwrap_or_else(|_| entry.path());
+            let error = io::Error::other(format!("lstat {}: no such file or directory", missing.display()));
+            return Err(ReadError { path: format!("error evaluating symlink {}", link.display()), error });
+        }
         let is_dir = entry.path().is_dir();
         if (is_dir && file != ".git") || (!is_dir && wanted(&file)) {
             collect(&entry.path(), &below, wanted, files)?;
         }
     }
     Ok(())
+}
+
+/// If a path is a symbolic link to nothing: the first part of where it leads that is not there.
+fn dangling(path: &Path) -> Option<PathBuf> {
+    let target = fs::read_link(path).ok()?;
+    if fs::metadata(path).map_or_else(|e| e.kind() != io::ErrorKind::NotFound, |_| true) {
+        return None;
+    }
+    let mut at = std::path::absolute(path).ok()?.parent()?.to_owned();
+    for part in target.components() {
+        match part {
+            Component::ParentDir => {
+                at.pop();
+            }
+            Component::CurDir => {}
+            part => at.push(part),
+        }
+        if fs::symlink_metadata(&at).is_err() {
+            return Some(at);
+        }
+    }
+    // It leads to another link.
+    dangling(&at)
 }
