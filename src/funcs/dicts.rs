@@ -92,7 +92,8 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Out {
         return Ok(holder.clone());
     }
     call.engine.make(ENTRY)?;
-    let Some(map) = holder.as_map() else { return panic("assignment to entry in nil map") };
+    let map = holder.as_map().filter(|map| map.ty() != MapType::Nil);
+    let Some(map) = map else { return panic("assignment to entry in nil map") };
     let under = call.origins.union(call.context, any(args, 1).origins);
     map.insert(key, any(args, 2).clone().under(under, call.origins));
     Ok(holder.clone())
@@ -158,7 +159,8 @@ fn merge_all(call: &mut Call<'_>, args: &[Value], mode: Mode) -> Out {
         return Ok(hole.clone());
     }
     let mut target = any(args, 0).clone();
-    if target.is_nil() && args.len() > 1 {
+    let nil_map = target.as_map().is_some_and(|map| map.ty() == MapType::Nil);
+    if (target.is_nil() || nil_map) && args.len() > 1 {
         target = Value::map(BTreeMap::new()).under(target.origins, call.origins);
     }
     for source in args.iter().skip(1) {
@@ -211,7 +213,7 @@ fn dig(call: &mut Call<'_>, args: &[Value]) -> Out {
         let is = if value.is_nil() { "nil".to_owned() } else { value.type_name(call.helm) };
         FuncError::Panic(format!("interface conversion: interface {{}} is {is}, not {wanted}"))
     };
-    let is_map = |value: &Value| value.as_map().is_some_and(|map| map.ty() == MapType::Any);
+    let is_map = |value: &Value| value.as_map().is_some_and(|map| matches!(map.ty(), MapType::Any | MapType::Nil));
     if !is_map(map) && !is_hole(map) {
         return Err(not(map, "map[string]interface {}"));
     }

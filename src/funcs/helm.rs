@@ -1,5 +1,6 @@
 //! Helm's own functions: templates, facts, and the data formats.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::args::{any, is_hole, made, stamp, text};
@@ -8,7 +9,7 @@ use crate::base::version::{HelmVersion, Quirk};
 use crate::codec::{json, toml, yaml};
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param as P, walkable};
 use crate::value::origin::LookupKey;
-use crate::value::{ListType, Origins, Text, Value};
+use crate::value::{ListType, Map, MapType, Origins, Repr, Text, Value};
 
 /// This file's part of the function table.
 pub const FUNCS: &[FuncDef] = &[
@@ -234,7 +235,12 @@ fn from_toml(call: &mut Call<'_>, args: &[Value]) -> Out {
 }
 
 fn from_json(call: &mut Call<'_>, args: &[Value]) -> Out {
-    read(call, args, json::parse_map, error_map)
+    // A JSON null makes the map nil, which is written as null again.
+    let map = |bytes: &[u8]| match json::parse(bytes) {
+        Ok(value) if value.is_nil() => Ok(Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::Nil)))),
+        _ => json::parse_map(bytes),
+    };
+    read(call, args, map, error_map)
 }
 
 fn from_json_array(call: &mut Call<'_>, args: &[Value]) -> Out {

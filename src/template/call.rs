@@ -282,7 +282,7 @@ impl Run<'_> {
             (Param::Map | Param::List | Param::Strings, Repr::Nil) if no_value => true,
             (Param::Str, Repr::Str(_)) | (Param::Bool, Repr::Bool(_)) | (Param::Float, Repr::Float(_)) => true,
             (Param::Map, Repr::Map(map)) => match map.ty() {
-                MapType::Any => true,
+                MapType::Any | MapType::Nil => true,
                 MapType::Str | MapType::NilStr => false,
                 // A named map type loses its name on the way into the function.
                 MapType::Values => {

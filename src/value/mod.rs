@@ -110,6 +110,8 @@ pub enum MapType {
     Values,
     /// `map[string]string`
     Str,
+    /// A nil `map[string]interface {}`: no keys, and none can be set; JSON's null.
+    Nil,
     /// A nil `map[string]string`: no keys, and JSON's null.
     NilStr,
 }
@@ -339,7 +341,7 @@ impl Value {
     pub fn is_typed_nil(&self) -> bool {
         match &self.repr {
             Repr::List(list) => list.ty.is_nil(),
-            Repr::Map(map) => map.ty() == MapType::NilStr,
+            Repr::Map(map) => matches!(map.ty(), MapType::Nil | MapType::NilStr),
             _ => false,
         }
     }
@@ -360,7 +362,7 @@ impl Value {
             }
             .into(),
             Repr::Map(map) => match map.ty() {
-                MapType::Any => "map[string]interface {}",
+                MapType::Any | MapType::Nil => "map[string]interface {}",
                 MapType::Str | MapType::NilStr => "map[string]string",
                 MapType::Values if helm.has(Quirk::CommonTypeNames) => "common.Values",
                 MapType::Values => "chartutil.Values",

@@ -28,6 +28,8 @@ const CASES: &[(&str, &str)] = &[
      r#""{\"a\":1,\"b\":\"x\",\"c\":{\"d\":2},\"k\":1} 1 {\"a\":null}""#),
     (r#"{{ set .Values.n "a" 1 }}"#, "ERR wrong type for value; expected map[string]interface {}; got interface {}"),
     (r#"{{ set nil "a" 1 }}"#, "ERR set: assignment to entry in nil map"),
+    (r#"{{ set (fromJson "null") "a" 1 }}"#, "ERR set: assignment to entry in nil map"),
+    (r#"{{ $m := fromJson "null" }}{{ toJson $m }} {{ $m }} {{ merge $m (dict "b" 1) }} {{ toJson $m }}"#, r#""null map[] map[b:1] null""#),
     (r#"{{ set .Values.nope "a" 1 }}"#,
      "ERR wrong type for value; expected map[string]interface {}; got interface {}"),
     (r#"{{ unset .Values.m "a" | toJson }} {{ unset (dict) "x" | toJson }}"#,
