@@ -11,7 +11,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::chain::chain;
-use super::fact::{Fact, Reads};
+use super::fact::{Fact, Reads, facts_of};
 use super::gather::Subject;
 use super::render::{Doc, Mode, Rendered, Renderer};
 use crate::base::Known;
@@ -35,6 +35,10 @@ pub struct Analysis {
     pub deciding: BTreeMap<Fact, BTreeSet<String>>,
     /// Facts that were not collected and on which the render depends.
     pub unknown: Unknown,
+    /// Of a first install that fails: the missing facts each of which alone makes it fail, with the fields that are read.
+    pub stopped_by: Reads,
+    /// The same install with what is missing hoped for.
+    pub hoped: Option<Rc<Rendered>>,
     /// What could not be looked into, in words.
     pub notes: Vec<String>,
 }
@@ -71,6 +75,7 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         dangers: BTreeSet::new(),
         deciding: BTreeMap::new(),
         unknown: Unknown::default(),
+        stopped_by: Reads::new(),
         notes: Vec::new(),
     };
     if let Some(error) = &now.error {
@@ -83,7 +88,8 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         analyst.hooks();
         analyst.apply_errors();
     }
-    let Analyst { mut found, mut expected, dangers, deciding, unknown, notes, .. } = analyst;
+    let Analyst { mut found, mut expected, dangers, deciding, unknown, stopped_by, hoped, notes, .. } = analyst;
+    let hoped = hoped.get(&None).filter(|_| !stopped_by.is_empty()).cloned();
     found.sort_by(|a, b| (a.class, &a.object, &a.fields).cmp(&(b.class, &b.object, &b.fields)));
     expected.created.sort();
     expected.changed.sort_by(|a, b| a.object.cmp(&b.object));
@@ -95,7 +101,7 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         expected = Expected::default();
         dangers.clear();
     }
-    Analysis { findings: found, now, expected, dangers, deciding, unknown, notes }
+    Analysis { findings: found, now, expected, dangers, deciding, unknown, stopped_by, hoped, notes }
 }
 
 /// Most facts that are supposed otherwise together.
@@ -116,6 +122,7 @@ struct Analyst<'a> {
     dangers: BTreeSet<Danger>,
     deciding: BTreeMap<Fact, BTreeSet<String>>,
     unknown: Unknown,
+    stopped_by: Reads,
     notes: Vec<String>,
 }
 
@@ -232,6 +239,31 @@ impl Analyst<'_> {
             error: Some(error.to_owned()),
             chains: Vec::new(),
         });
+        if self.subject.stored.is_empty() {
+            self.stopped_by = self.stops();
+        }
+    }
+
+    /// The missing facts each of which alone keeps the render from succeeding, where it would with all of them.
+    fn stops(&mut self) -> Reads {
+        let hoped = self.hoped();
+        if hoped.error.is_some() {
+            return Reads::new();
+        }
+        let lookups = hoped.lookups.iter().map(|l| Fact::Lookup(l.key.clone()));
+        let apis = self.missing_apis().into_iter().map(Fact::ApiVersion);
+        let missing: BTreeSet<Fact> = lookups.chain(apis).filter(|fact| self.is_missing(fact, "")).collect();
+        let mut read = facts_of(hoped.origins.union_all(hoped.docs.iter().map(|doc| doc.whole)), &hoped);
+        for set in hoped.docs.iter().flat_map(|doc| doc.leaves.values()) {
+            for (fact, fields) in facts_of(*set, &hoped) {
+                read.entry(fact).or_default().extend(fields);
+            }
+        }
+        missing
+            .into_iter()
+            .filter(|fact| self.hoped_but(Some(fact.clone())).error.is_some())
+            .map(|fact| (fact.clone(), read.remove(&fact).unwrap_or_default()))
+            .collect()
     }
 
     /// Kinds that the server does not know: Helm maps every object, those of the stored manifest first, before it writes

@@ -184,8 +184,9 @@ fn release(
         .iter()
         .find(|c| c.contains(&i))
         .map(|c| c.iter().map(|m| subjects[*m].release.to_string()).collect());
-    let case =
-        Case { subject, analysis: first, findings: &findings, wave: ordered.wave.get(&i).copied(), after, cycle };
+    let own = first.and_then(|first| waits_for_itself(subject, first, index, facts));
+    let wave = ordered.wave.get(&i).copied();
+    let case = Case { subject, analysis: first, findings: &findings, wave, after, cycle, own };
     let (verdict, mut notes) = verdict(&case);
     let keys = keys(subject, ordered, index, facts, i);
     notes.extend(circular_notes(&keys, &verdict));
@@ -228,6 +229,23 @@ fn release(
         },
         notes,
     }
+}
+
+/// The circle of a first install that stops at a fact out of its own closure: no retry makes it (a render never sees what
+/// it is about to apply, L8).
+fn waits_for_itself(subject: &Subject, analysis: &Analysis, index: &Index, facts: &Snapshot) -> Option<Vec<String>> {
+    analysis.stopped_by.iter().find_map(|(fact, fields)| {
+        let fields = fields.iter().map(ToString::to_string).collect();
+        let producer = match fact {
+            Fact::Lookup(key) => index.producer(&subject.release, &object_of(facts, key), &fields, facts),
+            Fact::ApiVersion(api) => index.server(&subject.release, &kind_of(api), facts),
+            Fact::KubeVersion | Fact::Install | Fact::Revision => return None,
+        };
+        producer.self_produced?;
+        let through = producer.release.filter(|maker| *maker != subject.release).map(|maker| maker.to_string());
+        let start = subject.release.to_string();
+        Some([start.clone()].into_iter().chain(through).chain([fact.to_string(), start]).collect())
+    })
 }
 
 /// `file:line` at the start of a template error.

@@ -23,6 +23,8 @@ pub struct Case<'a> {
     pub after: Vec<ReleaseRef>,
     /// The circle it is in.
     pub cycle: Option<Vec<String>>,
+    /// The circle of a first install that fails for want of what only it would make.
+    pub own: Option<Vec<String>>,
 }
 
 /// Sums a release up. The second part are remarks that a single word cannot carry.
@@ -40,6 +42,9 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
     };
     if let Some(cycle) = own_kind(case, analysis) {
         return (Verdict::Deadlock { cycle }, notes);
+    }
+    if let Some(cycle) = &case.own {
+        return (Verdict::Deadlock { cycle: cycle.clone() }, notes);
     }
     if let Some(error) = failure(case.findings) {
         return (

@@ -39,12 +39,14 @@ pub fn asks_for_force(class: Class) -> bool {
 
 fn wants_force(analysis: &Analysis) -> bool {
     let fails = analysis.findings.iter().any(|f| matches!(f.class, Class::RenderError | Class::ApplyError));
-    let hidden = analysis.findings.iter().any(|f| f.class == Class::Skipped);
-    // A force that leaves gated objects out would have to be repeated: it waits for them, unless it brings others.
+    // A force that leaves gated objects out would have to be repeated: it waits for them, and blanks with it, unless it
+    // brings others back or sets right what is wrong by now.
+    let urgent = |class: Class| matches!(class, Class::Skipped | Class::Stale | Class::DeletedLive);
+    let urgent = analysis.findings.iter().any(|f| urgent(f.class));
     let waits = analysis.findings.iter().any(|f| matches!(f.class, Class::SkippedWaiting | Class::SkippedNever));
     // What a force would do is not known: nobody is told to type it.
     let blind = !analysis.unknown.effects.is_empty();
-    !fails && !blind && analysis.findings.iter().any(|f| asks_for_force(f.class)) && (hidden || !waits)
+    !fails && !blind && analysis.findings.iter().any(|f| asks_for_force(f.class)) && (urgent || !waits)
 }
 
 /// Orders the forces of all releases.
@@ -197,12 +199,14 @@ fn reads_writes_of(ordered: &Ordered, reader: &Analysis, subjects: &[Subject], m
     })
 }
 
-/// Objects that forced renders would add or change, by release: future producers.
+/// Objects that forced renders would add or change, and that first installs would make if they did not fail, by release:
+/// future producers.
 pub fn predicted(ordered: &Ordered, subjects: &[Subject]) -> BTreeMap<ReleaseRef, Vec<(ObjectKey, serde_json::Value)>> {
     let mut found = BTreeMap::new();
     for (i, subject) in subjects.iter().enumerate() {
         if let Some(analysis) = ordered.final_analysis(i) {
-            let objects = analysis.now.docs.iter().map(|d| (d.key.clone(), d.object.clone())).collect();
+            let rendered = analysis.hoped.as_deref().unwrap_or(&analysis.now);
+            let objects = rendered.docs.iter().map(|d| (d.key.clone(), d.object.clone())).collect();
             found.insert(subject.release.clone(), objects);
         }
     }
