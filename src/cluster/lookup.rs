@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::object::{Object, ObjectKey, group_of};
-use super::snapshot::Facts;
+use super::snapshot::{Access, Facts, Question};
 use crate::base::Known;
 use crate::codec::json::value_from_json;
 use crate::diff;
@@ -14,15 +14,14 @@ use crate::template::eval::hole as hole_value;
 use crate::value::origin::{LookupKey, Origin};
 use crate::value::{OriginId, Origins, Repr, Text, Value};
 
-/// Who the recorded API server says is asking, where nothing else is known.
-const USER: &str = "system:serviceaccount:flux-system:oracle";
-
 /// What a lookup answers, and how certain that is.
 pub struct Answer {
     /// The object, the list, or the empty map.
     pub value: Value,
     /// Whether something was found; whether anybody looked.
     pub known: Known<()>,
+    /// Whether the one who asks is known to be allowed to.
+    pub allowed: bool,
 }
 
 /// Asks the cluster.
@@ -70,10 +69,12 @@ pub fn lookup_without(
     check_name(&key.name)?;
     let group = group_of(gv);
     let namespace = if resource.namespaced { &*key.namespace } else { "" };
-    let verb = if key.name.is_empty() { "list" } else { "get" };
-    if facts.forbidden(group, &resource.plural, namespace, verb) {
-        return Err(forbidden(group, &resource.plural, namespace, verb, &key.name));
+    let asked = Question { group, plural: &resource.plural, namespace, name: &key.name, verb: verb(key) };
+    let access = facts.access(&asked);
+    if access == Access::Refused {
+        return Err(forbidden(&asked, facts.user()));
     }
+    let allowed = access == Access::Allowed;
     if key.name.is_empty() {
         let known = facts.list(group, &key.kind, (!namespace.is_empty()).then_some(namespace));
         let (items, certain) = match known {
@@ -86,10 +87,10 @@ pub fn lookup_without(
             (true, true) => Known::Absent,
             (true, false) => Known::Uncollected,
         };
-        return Ok(Answer { value: annotate(list(facts, key, &items), at, origins), known });
+        return Ok(Answer { value: annotate(list(facts, key, &items), at, origins), known, allowed });
     }
     if resource.namespaced && namespace.is_empty() {
-        return Ok(Answer { value: nothing(key, origins), known: Known::Absent }); // L5
+        return Ok(Answer { value: nothing(key, origins), known: Known::Absent, allowed }); // L5
     }
     let object = ObjectKey {
         group: group.to_owned(),
@@ -108,7 +109,7 @@ pub fn lookup_without(
         }
         _ => nothing(key, origins),
     };
-    Ok(Answer { value, known: known.map(|_| ()) })
+    Ok(Answer { value, known: known.map(|_| ()), allowed })
 }
 
 /// Whether some state of the cluster could make the lookup find something.
@@ -162,13 +163,21 @@ fn unknown_kind(facts: &dyn Facts, key: &LookupKey, origins: &Origins) -> Answer
             "kind": "APIVersions", "items": [], "versions": ["v1"],
             "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "10.0.0.1:6443"}],
         });
-        return Answer { value: annotate(value_from_json(&json), at, origins), known: Known::Present(()) };
+        return Answer {
+            value: annotate(value_from_json(&json), at, origins),
+            known: Known::Present(()),
+            allowed: true,
+        };
     }
     if facts.discovery().serves(&key.name) && !key.name.contains('/') {
         let json = serde_json::json!({"kind": "APIResourceList", "groupVersion": &*key.name});
-        return Answer { value: annotate(value_from_json(&json), at, origins), known: Known::Present(()) };
+        return Answer {
+            value: annotate(value_from_json(&json), at, origins),
+            known: Known::Present(()),
+            allowed: true,
+        };
     }
-    Answer { value: annotate(Value::map(BTreeMap::new()), at, origins), known: Known::Absent }
+    Answer { value: annotate(Value::map(BTreeMap::new()), at, origins), known: Known::Absent, allowed: true }
 }
 
 fn check_name(name: &str) -> Result<(), String> {
@@ -182,7 +191,25 @@ fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-fn forbidden(group: &str, plural: &str, namespace: &str, verb: &str, name: &str) -> String {
+fn verb(key: &LookupKey) -> &'static str {
+    if key.name.is_empty() { "list" } else { "get" }
+}
+
+/// The rule that a role would need for a lookup to be answered, as it is written in YAML.
+pub fn rule_for(facts: &dyn Facts, key: &LookupKey) -> String {
+    let resource = facts.discovery().resource(&key.api_version, &key.kind);
+    let plural = resource.map_or_else(|| key.kind.to_lowercase(), |r| r.plural.clone());
+    let names = if key.name.is_empty() { String::new() } else { format!(", resourceNames: [{}]", key.name) };
+    let place = match (&*key.namespace, resource.is_none_or(|r| r.namespaced)) {
+        (_, false) | ("", _) => "in a ClusterRole".to_owned(),
+        (namespace, true) => format!("in namespace {namespace}"),
+    };
+    let group = group_of(&key.api_version);
+    format!("{{apiGroups: [{group:?}], resources: [{plural}], verbs: [{}]{names}}} {place}", verb(key))
+}
+
+fn forbidden(asked: &Question<'_>, user: &str) -> String {
+    let Question { group, plural, namespace, name, verb } = *asked;
     let resource = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
     let name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
     let place = if namespace.is_empty() {
@@ -191,7 +218,7 @@ fn forbidden(group: &str, plural: &str, namespace: &str, verb: &str, name: &str)
         format!("in the namespace {namespace:?}")
     };
     format!(
-        "{resource}{name} is forbidden: User {USER:?} cannot {verb} resource {plural:?} in API group {group:?} {place}"
+        "{resource}{name} is forbidden: User {user:?} cannot {verb} resource {plural:?} in API group {group:?} {place}"
     )
 }
 

@@ -6,6 +6,7 @@ pub mod kinds;
 pub mod lookup;
 pub mod object;
 pub mod overlay;
+pub mod rbac;
 mod read;
 pub mod snapshot;
 pub mod storage;

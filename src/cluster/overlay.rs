@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::discovery::Discovery;
 use super::import::is_crd;
 use super::object::{Object, ObjectKey, Source};
-use super::snapshot::{ArtifactChart, Facts};
+use super::snapshot::{Access, ArtifactChart, Facts, Question};
 use crate::base::Known;
 
 /// Edits on top of a state of the cluster.
@@ -164,8 +164,12 @@ impl Facts for Overlay<'_> {
         self.discovery.as_deref().unwrap_or_else(|| self.base.discovery())
     }
 
-    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
-        self.base.forbidden(group, plural, namespace, verb)
+    fn access(&self, asked: &Question<'_>) -> Access {
+        self.base.access(asked)
+    }
+
+    fn user(&self) -> &str {
+        self.base.user()
     }
 
     fn taken(&self) -> i128 {

@@ -15,10 +15,14 @@ pub trait Facts {
     fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Known<Vec<Rc<Object>>>;
     /// What is served.
     fn discovery(&self) -> &Discovery;
-    /// Requests that the API server refuses: group, plural, namespace, verb.
-    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
-        let _ = (group, plural, namespace, verb);
-        false
+    /// Whether the API server answers a request.
+    fn access(&self, asked: &Question<'_>) -> Access {
+        let _ = asked;
+        Access::Allowed
+    }
+    /// Who asks, as refusals name him.
+    fn user(&self) -> &str {
+        USER
     }
     /// When the state was seen, in nanoseconds since 1970 UTC; 0 if unknown.
     fn taken(&self) -> i128;
@@ -29,6 +33,35 @@ pub trait Facts {
         let _ = digest;
         None
     }
+}
+
+/// Who the recorded API server says is asking, where nothing else is known.
+const USER: &str = "system:serviceaccount:flux-system:oracle";
+
+/// Whether the one who asks may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// He may.
+    Allowed,
+    /// He may not (L7).
+    Refused,
+    /// The roles and bindings that tell were not collected.
+    Unknown,
+}
+
+/// One request, as roles allow or refuse it.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// API group; "" for the core group.
+    pub group: &'a str,
+    /// Plural of the resource.
+    pub plural: &'a str,
+    /// Namespace; "" for the whole cluster.
+    pub namespace: &'a str,
+    /// Name; "" where many are asked for.
+    pub name: &'a str,
+    /// `get`, `list`, …
+    pub verb: &'a str,
 }
 
 /// What the Chart.yaml in a source's artifact says.
@@ -194,13 +227,14 @@ impl Facts for Snapshot {
         &self.discovery
     }
 
-    fn forbidden(&self, group: &str, plural: &str, namespace: &str, verb: &str) -> bool {
-        self.forbidden.iter().any(|rule| {
-            rule.group == group
-                && rule.plural == plural
-                && rule.namespace.as_ref().is_none_or(|ns| ns == namespace)
-                && (rule.verbs.is_empty() || rule.verbs.iter().any(|v| v == verb || v == "*"))
-        })
+    fn access(&self, asked: &Question<'_>) -> Access {
+        let refused = self.forbidden.iter().any(|rule| {
+            rule.group == asked.group
+                && rule.plural == asked.plural
+                && rule.namespace.as_ref().is_none_or(|ns| ns == asked.namespace)
+                && (rule.verbs.is_empty() || rule.verbs.iter().any(|v| v == asked.verb || v == "*"))
+        });
+        if refused { Access::Refused } else { Access::Allowed }
     }
 
     fn taken(&self) -> i128 {

@@ -1,5 +1,6 @@
 //! A state of the cluster as templates see it: lookups, a clock that stands still, chance that repeats itself.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -35,18 +36,25 @@ pub struct ClusterWorld<'a> {
     facts: &'a dyn Facts,
     supposition: Supposition,
     /// Lookups whose answer was not collected.
-    uncollected: std::cell::RefCell<BTreeSet<LookupKey>>,
+    uncollected: RefCell<BTreeSet<LookupKey>>,
+    /// Lookups that may be forbidden.
+    doubtful: RefCell<BTreeSet<LookupKey>>,
 }
 
 impl<'a> ClusterWorld<'a> {
     /// The world on these facts, under a supposition.
     pub fn new(facts: &'a dyn Facts, supposition: Supposition) -> Self {
-        ClusterWorld { facts, supposition, uncollected: Default::default() }
+        ClusterWorld { facts, supposition, uncollected: Default::default(), doubtful: Default::default() }
     }
 
     /// Lookups that were answered with "nothing" although nobody knows.
     pub fn uncollected(&self) -> BTreeSet<LookupKey> {
         self.uncollected.borrow().clone()
+    }
+
+    /// Lookups of which it is not known whether the API server answers them.
+    pub fn doubtful(&self) -> BTreeSet<LookupKey> {
+        self.doubtful.borrow().clone()
     }
 
     fn hoped(&self, key: &LookupKey) -> bool {
@@ -65,7 +73,10 @@ impl World for ClusterWorld<'_> {
             Supposition::WithoutField(of, path) if **of == *key => Some(&**path),
             _ => None,
         };
-        let Answer { value, known } = lookup::lookup_without(self.facts, key, without, origins)?;
+        let Answer { value, known, allowed } = lookup::lookup_without(self.facts, key, without, origins)?;
+        if !allowed {
+            self.doubtful.borrow_mut().insert(key.clone());
+        }
         if matches!(known, Known::Uncollected) {
             self.uncollected.borrow_mut().insert(key.clone());
         }

@@ -84,6 +84,8 @@ pub struct Settings {
     pub external_artifact: bool,
     /// Flag `--no-cross-namespace-refs` (`F-9`).
     pub no_cross_namespace: bool,
+    /// Flag `--default-service-account`: as whom releases act that name nobody (`F-24`); "" for the controller itself.
+    pub default_account: String,
     /// Flag `--watch-label-selector`: HelmReleases that do not match are never reconciled (`F-9`).
     pub watch_selector: String,
     /// Algorithm of new digests.
@@ -101,6 +103,7 @@ impl Default for Settings {
             additive_ready_expr: false,
             external_artifact: false,
             no_cross_namespace: false,
+            default_account: String::new(),
             watch_selector: String::new(),
             digest: Algorithm::Sha256,
         }
@@ -154,6 +157,7 @@ impl Settings {
             additive_ready_expr: on("AdditiveCELDependencyCheck"),
             external_artifact: on("ExternalArtifact"),
             no_cross_namespace: last("no-cross-namespace-refs").is_some_and(|value| value != "false"),
+            default_account: last("default-service-account").unwrap_or_default().to_owned(),
             watch_selector: last("watch-label-selector").unwrap_or_default().to_owned(),
             digest: last("snapshot-digest-algo").and_then(Algorithm::named).unwrap_or_default(),
         }

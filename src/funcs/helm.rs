@@ -130,10 +130,10 @@ fn lookup(call: &mut Call<'_>, args: &[Value]) -> Out {
     }
     let word = |index| -> Rc<str> { text(args, index).lossy().into() };
     let key = LookupKey { api_version: word(0), kind: word(1), namespace: word(2), name: word(3) };
-    let answer = call.world.lookup(&key, call.origins).map_err(FuncError::Error)?;
+    let answer = call.world.lookup(&key, call.origins);
+    call.engine.note_lookup(&key, answer.as_ref().ok(), any(args, 3).origins);
     let asked = call.origins.union_all(args.iter().map(|arg| arg.origins));
-    call.engine.note_lookup(&key, &answer, asked);
-    Ok(answer.under(asked, call.origins))
+    Ok(answer.map_err(FuncError::Error)?.under(asked, call.origins))
 }
 
 fn get_host_by_name(_: &mut Call<'_>, _: &[Value]) -> Out {

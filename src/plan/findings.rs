@@ -2,6 +2,7 @@
 
 mod compare;
 mod hooks;
+mod lookups;
 mod missing;
 mod rotation;
 
@@ -13,9 +14,9 @@ use serde_json::Value as Json;
 use super::chain::chain;
 use super::fact::{Fact, Reads, facts_of};
 use super::gather::Subject;
-use super::render::{Doc, Mode, Rendered, Renderer};
+use super::render::{Doc, Mode, Rendered, Renderer, account};
 use crate::base::Known;
-use crate::cluster::lookup::{can_exist, object_of};
+use crate::cluster::lookup::{can_exist, lookup, object_of, rule_for};
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::report::contract::{Chain, Class, Danger, Expected, Finding, ObjectRef};
@@ -50,12 +51,19 @@ pub struct Unknown {
     pub additions: BTreeSet<LookupKey>,
     /// If they exist, something that is there changes, goes, or renders at all: what a force does is not known.
     pub effects: BTreeSet<LookupKey>,
+    /// Whether the service account may ask for them is not known: a force may fail.
+    pub access: BTreeSet<LookupKey>,
 }
 
 impl Unknown {
     /// Whether everything that matters was collected.
     pub fn is_empty(&self) -> bool {
-        self.additions.is_empty() && self.effects.is_empty()
+        self.additions.is_empty() && !self.is_blind()
+    }
+
+    /// Whether it is not known what a force does.
+    pub fn is_blind(&self) -> bool {
+        !self.effects.is_empty() || !self.access.is_empty()
     }
 }
 
@@ -74,10 +82,11 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         expected: Expected::default(),
         dangers: BTreeSet::new(),
         deciding: BTreeMap::new(),
-        unknown: Unknown::default(),
+        unknown: Unknown { access: now.doubtful.clone(), ..Unknown::default() },
         stopped_by: Reads::new(),
         notes: Vec::new(),
     };
+    analyst.lookups();
     if let Some(error) = &now.error {
         analyst.render_error(error);
     } else {
@@ -231,6 +240,14 @@ impl Analyst<'_> {
             self.unknown.effects = self.now.uncollected.clone();
             self.notes.push(format!("if nothing of what was not collected exists, the render fails: {error}"));
             return;
+        }
+        if let Some(account) = account(self.subject, self.facts, &self.renderer.settings)
+            && let Some(last) = self.now.lookups.last()
+            && lookup(&account, &last.key, &self.now.origins).is_err()
+            && lookup(self.facts, &last.key, &self.now.origins).is_ok()
+        {
+            let rule = rule_for(self.facts, &last.key);
+            self.notes.push(format!("a role of {} needs this rule: {rule}", account.user()));
         }
         self.found.push(Finding {
             class: Class::RenderError,

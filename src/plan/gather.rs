@@ -171,6 +171,9 @@ pub fn subject_of(
     let layers = facts.get(&source).present().map(|o| ValuesFiles::of(&o)).unwrap_or_default();
     let chart = artifact.or_else(|| chart_of(&stored, charts, wanted.as_ref(), &layers, &mut missing));
     let (values, chart) = preserve(hr, &stored, values, chart);
+    if hr.json.pointer("/spec/kubeConfig").is_some_and(|remote| !remote.is_null()) {
+        missing.push("the cluster of spec.kubeConfig: lookups, capabilities and Helm's storage belong to it".into());
+    }
     let moves = moves(&decision, &forced);
     Subject {
         release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },

@@ -14,6 +14,7 @@ use crate::cluster::discovery::KubeVersion as KubernetesVersion;
 use crate::cluster::lookup::can_exist;
 use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
+use crate::cluster::rbac::AsUser;
 use crate::cluster::snapshot::Facts;
 use crate::cluster::world::{ClusterWorld, Supposition};
 use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
@@ -122,6 +123,10 @@ pub struct Rendered {
     pub error: Option<String>,
     /// Lookups answered with "nothing" although nobody looked.
     pub uncollected: BTreeSet<LookupKey>,
+    /// Lookups that were answered although they may be forbidden to the service account.
+    pub doubtful: BTreeSet<LookupKey>,
+    /// The service account that asks; `None` for the controller itself.
+    pub user: Option<String>,
     index: BTreeMap<ObjectKey, usize>,
 }
 
@@ -136,6 +141,8 @@ impl Rendered {
             origins,
             error: Some(error),
             uncollected: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
+            user: None,
             index: BTreeMap::new(),
         }
     }
@@ -206,7 +213,9 @@ impl Renderer {
                 Supposition::Hoped { except: except.as_ref().and_then(Fact::lookup).cloned() }
             }
         };
-        let world = ClusterWorld::new(facts, supposition);
+        let account = account(subject, facts, &self.settings);
+        let seen: &dyn Facts = account.as_ref().map_or(facts, |account| account);
+        let world = ClusterWorld::new(seen, supposition);
         let force_open = if let Mode::Forced(places) = mode { places.clone() } else { BTreeSet::new() };
         let Some(chart) = &subject.chart else {
             return Rendered::failed(origins, "there is no chart to render".into());
@@ -227,6 +236,8 @@ impl Renderer {
         out.gates = rendered.recorder.gates;
         out.lookups = rendered.recorder.lookups;
         out.uncollected = world.uncollected();
+        out.doubtful = world.doubtful();
+        out.user = account.as_ref().map(|account| account.user().to_owned());
         if out.error.is_none() {
             let files: Vec<TemplateOutput> =
                 rendered.files.into_iter().map(|f| TemplateOutput { path: f.path, text: f.text }).collect();
@@ -293,6 +304,14 @@ fn hides_lookup(subject: &Subject, gate: &Gate) -> bool {
     let text = String::from_utf8_lossy(source);
     let skip = (from as usize).saturating_sub(1);
     text.lines().skip(skip).take((to as usize + 1).saturating_sub(from as usize)).any(|line| line.contains("lookup "))
+}
+
+/// The cluster as the service account sees it that the release acts as; `None` for the controller itself (`F-24`).
+pub fn account<'a>(subject: &Subject, facts: &'a dyn Facts, settings: &Settings) -> Option<AsUser<'a>> {
+    let hr = subject.helm_release.as_deref()?;
+    let named = hr.pointer("/spec/serviceAccountName").and_then(Json::as_str).unwrap_or_default();
+    let name = if named.is_empty() { &settings.default_account } else { named };
+    (!name.is_empty()).then(|| AsUser::service_account(facts, &subject.release.namespace, name))
 }
 
 /// `.Release` of the next render.

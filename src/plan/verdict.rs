@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::findings::{Analysis, Unknown};
+use super::findings::Analysis;
 use super::gather::{Moves, Subject};
 use super::render::Doc;
 use crate::report::contract::{Class, Finding, ReleaseRef, Verdict};
@@ -75,7 +75,7 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
         );
     }
     if !analysis.unknown.is_empty() {
-        return (Verdict::Unknown { missing: uncollected(&analysis.unknown) }, notes);
+        return (Verdict::Unknown { missing: uncollected(analysis) }, notes);
     }
     let waiting: BTreeSet<String> = of(Class::SkippedWaiting)
         .chain(of(Class::HollowWaiting))
@@ -124,9 +124,16 @@ fn without_render(subject: &Subject) -> Verdict {
 }
 
 /// What to collect, in words.
-fn uncollected(unknown: &Unknown) -> Vec<String> {
+fn uncollected(analysis: &Analysis) -> Vec<String> {
+    let unknown = &analysis.unknown;
     let keys: BTreeSet<_> = unknown.additions.iter().chain(&unknown.effects).collect();
-    keys.into_iter().map(|key| format!("{key} (its kind was not collected there)")).collect()
+    let objects = keys.into_iter().map(|key| format!("{key} (its kind was not collected there)"));
+    let rules = (!unknown.access.is_empty()).then(|| {
+        let asked: Vec<String> = unknown.access.iter().map(ToString::to_string).collect();
+        let user = analysis.now.user.as_deref().unwrap_or_default();
+        format!("roles and bindings of {user} (whether it may read {})", asked.join(", "))
+    });
+    objects.chain(rules).collect()
 }
 
 /// Why a forced render would fail, if it would.

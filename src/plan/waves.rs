@@ -45,7 +45,7 @@ fn wants_force(analysis: &Analysis) -> bool {
     let urgent = analysis.findings.iter().any(|f| urgent(f.class));
     let waits = analysis.findings.iter().any(|f| matches!(f.class, Class::SkippedWaiting | Class::SkippedNever));
     // What a force would do is not known: nobody is told to type it.
-    let blind = !analysis.unknown.effects.is_empty();
+    let blind = analysis.unknown.is_blind();
     !fails && !blind && analysis.findings.iter().any(|f| asks_for_force(f.class)) && (urgent || !waits)
 }
 

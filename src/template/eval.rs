@@ -620,10 +620,10 @@ impl Engine for Run<'_> {
         self.set.get(name).is_some()
     }
 
-    fn note_lookup(&mut self, key: &LookupKey, answer: &Value, arguments: OriginSet) {
+    fn note_lookup(&mut self, key: &LookupKey, answer: Option<&Value>, name: OriginSet) {
         let Some(place) = self.calling.clone() else { return };
         let (place, stack) = self.here(place);
-        let found = match answer.repr() {
+        let found = match answer.map_or(&Repr::Nil, Value::repr) {
             Repr::Hole(_) | Repr::Nil => false,
             Repr::Map(map) if key.name.is_empty() => {
                 map.get(b"items").is_some_and(|items| items.as_list().is_some_and(|l| !l.items.is_empty()))
@@ -631,7 +631,7 @@ impl Engine for Run<'_> {
             other => !matches!(other, Repr::Map(map) if map.is_empty()),
         };
         let context = self.context;
-        self.recorder.lookups.push(LookupUse { key: Rc::new(key.clone()), place, stack, found, arguments, context });
+        self.recorder.lookups.push(LookupUse { key: Rc::new(key.clone()), place, stack, found, name, context });
     }
 
     fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value {

@@ -154,9 +154,8 @@ pub trait Engine {
     fn execute_text(&mut self, text: &Text, dot: &Value) -> Result<Value, FuncError>;
     /// Whether a template of that name is defined.
     fn defines(&self, name: &str) -> bool;
-    /// Records that a fact was read (a lookup, a capability) at the running call; `arguments` is what the arguments
-    /// depend on.
-    fn note_lookup(&mut self, key: &LookupKey, answer: &Value, arguments: OriginSet);
+    /// Records a lookup at the running call: what it answered, if it did not fail, and what its name was built from.
+    fn note_lookup(&mut self, key: &LookupKey, answer: Option<&Value>, name: OriginSet);
     /// What a map answers for a key (`found`, or nil): a missing entry knows where it is missing.
     fn entry(&self, map: &Value, key: &str, found: Option<Value>) -> Value;
     /// A field or element of a hole: a deeper hole.

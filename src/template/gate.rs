@@ -71,8 +71,8 @@ pub struct LookupUse {
     pub stack: Rc<[Frame]>,
     /// Whether the answer held an object, or a list with at least one item.
     pub found: bool,
-    /// Origins of the arguments: what the name was built from.
-    pub arguments: OriginSet,
+    /// What the name was built from; empty for one that the chart writes out.
+    pub name: OriginSet,
     /// Gates around the call.
     pub context: OriginSet,
 }
