@@ -108,6 +108,19 @@ impl Discovery {
         self.groups.get(group_version)?.resources.get(kind)
     }
 
+    /// The group version and kind that somebody means by a word (a kind in any spelling, or a plural), who asks in this
+    /// group version.
+    pub fn called(&self, word: &str, group_version: &str) -> Option<(&str, &str)> {
+        let meant = |r: &&Resource| r.kind.eq_ignore_ascii_case(word) || r.plural.eq_ignore_ascii_case(word);
+        let all = self.groups.iter().filter_map(|(gv, g)| Some((&**gv, &*g.resources.values().find(meant)?.kind)));
+        all.min_by_key(|(gv, _)| (*gv != group_version, super::object::group_of(gv).contains('.')))
+    }
+
+    /// Whether the group version is one of Kubernetes itself: its kinds come and go with the server only.
+    pub fn is_builtin(&self, group_version: &str) -> bool {
+        self.serves(group_version) && BUILTINS.iter().any(|b| b.group_version == group_version)
+    }
+
     /// Whether objects of a kind live in namespaces; by any version of the group.
     pub fn namespaced(&self, group: &str, kind: &str) -> Option<bool> {
         self.groups

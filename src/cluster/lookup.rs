@@ -115,8 +115,15 @@ pub fn lookup_without(
 /// Whether some state of the cluster could make the lookup find something.
 pub fn can_exist(facts: &dyn Facts, key: &LookupKey) -> bool {
     facts.discovery().resource(&key.api_version, &key.kind).is_some_and(|resource| {
-        resource.readable && (key.name.is_empty() || !resource.namespaced || !key.namespace.is_empty())
+        let named = if key.namespace.is_empty() { key.name.is_empty() } else { is_label(&key.namespace) };
+        resource.readable && (!resource.namespaced || named)
     })
+}
+
+/// Whether a namespace could have this name.
+fn is_label(name: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    name.len() <= 63 && name.bytes().all(inner) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 /// The identity of what a named lookup asks for; of a list, with an empty name.

@@ -10,6 +10,7 @@ use super::chain::{chain, flatten};
 use super::fact::{Fact, facts_of};
 use super::findings::{analyse, reference};
 use super::gather::Subject;
+use super::misasked::misasked;
 use super::render::{Doc, Mode, Rendered, Renderer};
 use crate::chart::Chart;
 use crate::cluster::discovery::Resource;
@@ -45,6 +46,13 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     let makes = if now.error.is_none() { &now } else { &hoped };
     items.extend(rotating(makes, &hoped));
     items.extend(self_produced(makes, &hoped, &facts));
+    let badly = misasked([&now, &hoped], &facts.discovery);
+    items.extend(badly.into_iter().map(|((hazard, key), (place, text))| LintItem {
+        hazard,
+        chain: None,
+        objects: vec![reference(&object_of(&facts, &key))],
+        text: Some(format!("looked up at {}:{}: {text}", place.file, place.line)),
+    }));
     items.sort();
     items.dedup();
     Lint { error: None, items }
@@ -86,7 +94,9 @@ fn empty_cluster(renderer: &Renderer, subject: &Subject) -> (Snapshot, Rc<BTreeS
 }
 
 fn serve(facts: &mut Snapshot, api_version: &str, kind: &str, namespaced: bool) {
-    if !api_version.is_empty() && facts.discovery.resource(api_version, kind).is_none() && !kind.is_empty() {
+    // Kinds of Kubernetes are known: there are no others in its groups.
+    let known = facts.discovery.is_builtin(api_version);
+    if !api_version.is_empty() && !known && facts.discovery.resource(api_version, kind).is_none() && !kind.is_empty() {
         let plural = format!("{}s", kind.to_lowercase());
         facts.discovery.add(api_version, Resource { kind: kind.to_owned(), plural, namespaced, readable: true });
     }

@@ -19,6 +19,7 @@ pub mod follows;
 pub mod gather;
 pub mod latent;
 pub mod lint;
+mod misasked;
 pub mod producer;
 pub mod redact;
 pub mod render;

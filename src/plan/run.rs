@@ -10,6 +10,7 @@ use super::fact::{Fact, facts_of};
 use super::findings::{Analysis, analyse, reference};
 use super::gather::{Moves, Subject, gather};
 use super::latent::latent;
+use super::misasked::misasked;
 use super::producer::Index;
 use super::redact::Redactor;
 use super::render::Renderer;
@@ -193,6 +194,12 @@ fn release(
     for lookup in first.into_iter().flat_map(|a| &a.now.uncollected) {
         notes.push(format!("{lookup} was not collected: it is taken as absent; collect its kind to be certain"));
     }
+    let renders = first.into_iter().map(|a| &a.now);
+    notes.extend(
+        misasked(renders, &facts.discovery)
+            .into_values()
+            .map(|(place, text)| redactor.mask(&format!("{}:{}: {text}", place.file, place.line))),
+    );
     notes.extend(first.into_iter().flat_map(|a| &a.notes).map(|note| redactor.mask(note)));
     let newest = subject.stored.first();
     let mut dangers: Vec<Danger> = ordered.final_analysis(i).map(|a| a.dangers.clone()).unwrap_or_default();

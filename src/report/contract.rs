@@ -342,6 +342,10 @@ pub enum Hazard {
     Rotates,
     /// It looks up what it makes itself: a first install never finds it.
     SelfProduced,
+    /// It looks up a kind that its group does not have: that never finds anything.
+    WrongKind,
+    /// An argument of a lookup is a text that looks like a template.
+    BadArgument,
 }
 
 impl Hazard {
@@ -356,6 +360,8 @@ impl Hazard {
             Hazard::CreatedOnce => "CREATED_ONCE",
             Hazard::Rotates => "ROTATES",
             Hazard::SelfProduced => "SELF_PRODUCED",
+            Hazard::WrongKind => "WRONG_KIND",
+            Hazard::BadArgument => "BAD_ARGUMENT",
         }
     }
 
@@ -370,6 +376,8 @@ impl Hazard {
             Hazard::CreatedOnce => "made only while the fact is absent: the next upgrade deletes it",
             Hazard::Rotates => "a value in a Secret that nothing guards: every upgrade replaces it",
             Hazard::SelfProduced => "it looks up what it makes itself: a first install never finds it",
+            Hazard::WrongKind => "no such kind: the answer is the same on every cluster",
+            Hazard::BadArgument => "braces inside a text: the answer is the same for all values",
         }
     }
 }
