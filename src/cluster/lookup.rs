@@ -152,6 +152,26 @@ pub fn nothing(key: &LookupKey, origins: &Origins) -> Value {
     annotate(Value::map(entries), located(key, origins), origins)
 }
 
+/// Whether objects of that kind hold data, and not a status.
+pub fn holds_data(key: &LookupKey) -> bool {
+    &*key.api_version == "v1" && matches!(&*key.kind, "Secret" | "ConfigMap")
+}
+
+/// An object that exists without anything in it but its name; with `holds`, its data or status is there, but empty.
+pub fn unfilled(key: &LookupKey, holds: bool, origins: &Origins) -> Value {
+    let mut json = serde_json::json!({
+        "apiVersion": &*key.api_version, "kind": &*key.kind, "metadata": {"name": &*key.name},
+    });
+    if !key.namespace.is_empty() {
+        json["metadata"]["namespace"] = key.namespace.to_string().into();
+    }
+    if holds {
+        let part = if holds_data(key) { "data" } else { "status" };
+        json[part] = serde_json::json!({});
+    }
+    annotate(value_from_json(&json), located(key, origins), origins)
+}
+
 /// Something that the lookup will find one day.
 pub fn hole(key: &LookupKey, origins: &Origins) -> Value {
     let at = located(key, origins);

@@ -24,11 +24,22 @@ pub enum Supposition {
     Without(BTreeSet<Rc<LookupKey>>),
     /// The object that this one finds lacks a field (`.data.password`).
     WithoutField(Rc<LookupKey>, Rc<str>),
+    /// What this one asks for exists, but nobody has filled it yet.
+    Unfilled(Rc<LookupKey>, Unfilled),
     /// What is missing is hoped for, except for what this one asks for.
     Hoped {
         /// The lookup that goes on finding nothing.
         except: Option<Rc<LookupKey>>,
     },
+}
+
+/// How much of an object is there that nobody has filled yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfilled {
+    /// Its name and nothing else.
+    Nothing,
+    /// Its data, or its status where it holds none, without a key in it.
+    NoKey,
 }
 
 /// A state of the cluster as templates see it.
@@ -76,6 +87,12 @@ impl World for ClusterWorld<'_> {
         let Answer { value, known, allowed } = lookup::lookup_without(self.facts, key, without, origins)?;
         if !allowed {
             self.doubtful.borrow_mut().insert(key.clone());
+        }
+        if let Supposition::Unfilled(of, how) = &self.supposition
+            && **of == *key
+            && !matches!(known, Known::Present(()))
+        {
+            return Ok(lookup::unfilled(key, *how == Unfilled::NoKey, origins));
         }
         if matches!(known, Known::Uncollected) {
             self.uncollected.borrow_mut().insert(key.clone());

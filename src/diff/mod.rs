@@ -3,5 +3,5 @@
 pub mod object;
 pub mod path;
 
-pub use object::{Change, changes, equal};
+pub use object::{Change, changes, equal, touch};
 pub use path::at;

@@ -16,6 +16,8 @@ pub struct Change {
     pub new: Option<String>,
     /// Path by positions in the old value, if the place exists there.
     pub old: Option<String>,
+    /// Whether it is an element more of a list that had elements before.
+    pub grows: bool,
 }
 
 /// Most nesting that is compared; deeper values are compared whole.
@@ -43,23 +45,30 @@ pub fn changes(old: &Json, new: &Json) -> Vec<Change> {
     found
 }
 
+/// Whether one of two paths lies at or below the other: a change at one is then a change at the other.
+pub fn touch(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 /// Where the walk stands: the path for people and the paths by position.
 #[derive(Debug, Clone, Default)]
 struct Place {
     path: String,
     old: String,
     new: String,
+    grows: bool,
 }
 
 impl Place {
     fn key(&self, key: &str) -> Place {
         let step = |p: &str| format!("{p}.{key}");
-        Place { path: step(&self.path), old: step(&self.old), new: step(&self.new) }
+        Place { path: step(&self.path), old: step(&self.old), new: step(&self.new), grows: false }
     }
 
-    fn element(&self, label: &str, old: Option<usize>, new: Option<usize>) -> Place {
+    fn element(&self, label: &str, old: Option<usize>, new: Option<usize>, grows: bool) -> Place {
         let step = |p: &str, i: Option<usize>| format!("{p}[{}]", i.map_or_else(|| "-".to_owned(), |i| i.to_string()));
-        Place { path: format!("{}[{label}]", self.path), old: step(&self.old, old), new: step(&self.new, new) }
+        Place { path: format!("{}[{label}]", self.path), old: step(&self.old, old), new: step(&self.new, new), grows }
     }
 }
 
@@ -78,6 +87,7 @@ fn walk(old: Option<&Json>, new: Option<&Json>, place: &Place, depth: usize, fou
             path: place.path.clone(),
             new: new.map(|_| place.new.clone()),
             old: old.map(|_| place.old.clone()),
+            grows: place.grows && old.is_none(),
         }),
     }
 }
@@ -87,15 +97,21 @@ fn list(old: &[Json], new: &[Json], place: &Place, depth: usize, found: &mut Vec
         (Some(a), Some(b)) if !(a.is_empty() && b.is_empty()) => {
             for (name, &j) in &b {
                 let i = a.get(name).copied();
-                walk(i.and_then(|i| old.get(i)), new.get(j), &place.element(name, i, Some(j)), depth + 1, found);
+                walk(
+                    i.and_then(|i| old.get(i)),
+                    new.get(j),
+                    &place.element(name, i, Some(j), !a.is_empty()),
+                    depth + 1,
+                    found,
+                );
             }
             for (name, &i) in a.iter().filter(|(name, _)| !b.contains_key(*name)) {
-                walk(old.get(i), None, &place.element(name, Some(i), None), depth + 1, found);
+                walk(old.get(i), None, &place.element(name, Some(i), None, false), depth + 1, found);
             }
         }
         _ => {
             for i in 0..old.len().max(new.len()) {
-                let at = place.element(&i.to_string(), Some(i), Some(i));
+                let at = place.element(&i.to_string(), Some(i), Some(i), !old.is_empty());
                 walk(old.get(i), new.get(i), &at, depth + 1, found);
             }
         }
@@ -132,6 +148,22 @@ mod tests {
     #[test]
     fn other_elements_are_matched_by_position() {
         assert_eq!(paths(json!({"l": [1, 2]}), json!({"l": [1, 3, 4]})), [".l[1]", ".l[2]"]);
+    }
+
+    #[test]
+    fn a_list_grows_if_it_had_elements() {
+        let grows = |old: Json, new: Json| changes(&old, &new).into_iter().map(|c| c.grows).collect::<Vec<_>>();
+        assert_eq!(grows(json!([{"name": "a"}]), json!([{"name": "b"}, {"name": "a"}])), [true]);
+        assert_eq!(grows(json!([1]), json!([1, 2])), [true]);
+        assert_eq!(grows(json!([]), json!([1])), [false]);
+        assert_eq!(grows(json!(null), json!([1])), [false]);
+        assert_eq!(grows(json!([{"name": "a"}]), json!([{"name": "a", "b": 1}])), [false]);
+    }
+
+    #[test]
+    fn paths_touch_where_one_holds_the_other() {
+        assert!(touch(".a", ".a.b") && touch(".a[0]", ".a") && touch(".a", ".a"));
+        assert!(!touch(".a", ".ab") && !touch(".a.b", ".a.c"));
     }
 
     #[test]

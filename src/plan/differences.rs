@@ -109,7 +109,7 @@ fn leaves(object: &Json) -> Vec<diff::Change> {
             Json::Array(list) if !list.is_empty() && depth < 200 => {
                 list.iter().enumerate().for_each(|(i, child)| walk(child, format!("{path}[{i}]"), depth + 1, found));
             }
-            _ => found.push(diff::Change { path: path.clone(), new: Some(path), old: None }),
+            _ => found.push(diff::Change { path: path.clone(), new: Some(path), old: None, grows: false }),
         }
     }
     let mut found = Vec::new();

@@ -16,7 +16,7 @@ use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::rbac::AsUser;
 use crate::cluster::snapshot::Facts;
-use crate::cluster::world::{ClusterWorld, Supposition};
+use crate::cluster::world::{ClusterWorld, Supposition, Unfilled};
 use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
 use crate::flux::settings::Settings;
 use crate::render::parsed::Parsed;
@@ -37,6 +37,8 @@ pub enum Mode {
     Without(BTreeSet<Fact>),
     /// A looked-up object lacks a field.
     WithoutField(Rc<LookupKey>, Rc<str>),
+    /// A looked-up object exists that nobody has filled yet.
+    Unfilled(Rc<LookupKey>, Unfilled),
     /// What is missing is hoped for.
     Hoped {
         /// API versions that are not served, but may come.
@@ -208,6 +210,7 @@ impl Renderer {
         let supposition = match mode {
             Mode::Without(facts) => Supposition::Without(facts.iter().filter_map(Fact::lookup).cloned().collect()),
             Mode::WithoutField(key, path) => Supposition::WithoutField(key.clone(), path.clone()),
+            Mode::Unfilled(key, how) => Supposition::Unfilled(key.clone(), *how),
             Mode::Now | Mode::Later | Mode::Forced(_) => Supposition::AsItIs,
             Mode::Hoped { except, .. } => {
                 Supposition::Hoped { except: except.as_ref().and_then(Fact::lookup).cloned() }

@@ -87,6 +87,13 @@ fn release_as_expected(report: &Report, release: &Release, wanted: &Json, wrong:
             wrong.push(format!("{name}: dangers {found:?}, expected {want:?}"));
         }
     }
+    if let Some(latent) = wanted["latent"].as_array() {
+        let found: Vec<String> = release.latent.iter().map(|l| format!("{}: {}", l.key, l.supposed)).collect();
+        let want: Vec<&str> = latent.iter().filter_map(Json::as_str).collect();
+        if found != want {
+            wrong.push(format!("{name}: latent {found:#?}, expected {want:#?}"));
+        }
+    }
     texts_as_expected(report, release, &wanted["texts"], wrong);
     if let Some(keys) = wanted["keys"].as_object() {
         keys_as_expected(release, keys, wrong);

@@ -5,17 +5,18 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
+use super::rotation::draws;
 use super::{Analyst, blank, reference};
 use crate::base::Known;
 use crate::cluster::object::ObjectKey;
 use crate::diff::{self, at};
 use crate::plan::chain::flatten;
 use crate::plan::consumers::consumers;
-use crate::plan::fact::{Fact, facts_of};
+use crate::plan::fact::{Fact, Reads, facts_of};
 use crate::plan::gather::Moves;
 use crate::plan::render::{Doc, Mode, Rendered};
 use crate::report::contract::{Chain, Changed, Class, Danger};
-use crate::template::gate::LookupUse;
+use crate::template::gate::{Gate, LookupUse};
 use crate::value::origin::{Origin, OriginSet};
 
 impl Analyst<'_> {
@@ -98,8 +99,9 @@ impl Analyst<'_> {
         let reads = facts_of(set, self.now);
         for facts in self.deciding(&reads, |otherwise| differs_at(otherwise, doc, &change.path)) {
             let as_stored = self.without(&facts).doc(&doc.key).is_some_and(|other| {
-                !diff::changes(&stored.object, &other.object).iter().any(|c| c.path == change.path)
+                !diff::changes(&stored.object, &other.object).iter().any(|c| diff::touch(&c.path, &change.path))
             });
+            let listed = facts.iter().all(|fact| self.had_items(fact, stored, doc));
             let of_cluster = facts.iter().any(Fact::is_of_cluster);
             let own_chance = self.own_chance(&facts, doc, change.new.as_deref().unwrap_or(&change.path));
             let mut chains = Vec::new();
@@ -108,7 +110,10 @@ impl Analyst<'_> {
             }
             match of_cluster {
                 true if own_chance => once.extend(chains),
-                true if as_stored || blank(&stored.object, change.old.as_deref()) => hollow.extend(chains),
+                true if listed => stale.extend(chains),
+                true if as_stored || (!change.grows && blank(&stored.object, change.old.as_deref())) => {
+                    hollow.extend(chains);
+                }
                 true => stale.extend(chains),
                 false => other.extend(chains),
             }
@@ -123,6 +128,12 @@ impl Analyst<'_> {
             let text = "covers a value that was never stored: the next upgrade sets it right, and later ones leave it";
             self.notes.push(format!("{} of {} {text}", change.path, doc.key));
             return (Class::Noise, once);
+        }
+        if other.is_empty() && self.subject.moves == Moves::Only && draws(set, self.now).is_empty() {
+            let closed = self.closed_where_it_was_made(doc);
+            if !closed.is_empty() {
+                return (Class::Stale, closed);
+            }
         }
         if other.is_empty() {
             other = self.for_want_of(set, doc, |hoped| differs_at(hoped, doc, &change.path));
@@ -211,6 +222,40 @@ impl Analyst<'_> {
         facts.flat_map(|fact| self.chains(now, (OriginSet::EMPTY, &source), &fact, &nothing)).collect()
     }
 
+    /// Whether a list had items when the object was stored: without any, something else of it would be otherwise.
+    fn had_items(&mut self, fact: &Fact, stored: &Doc, doc: &Doc) -> bool {
+        if fact.lookup().is_none_or(|key| !key.name.is_empty()) {
+            return false;
+        }
+        let without = self.without(&BTreeSet::from([fact.clone()]));
+        let Some(other) = without.doc(&doc.key) else { return false };
+        let changed = diff::changes(&stored.object, &doc.object);
+        let lost = diff::changes(&doc.object, &other.object);
+        let kept =
+            |lost: &diff::Change| lost.old.is_some() && changed.iter().all(|c| !diff::touch(&c.path, &lost.path));
+        let part_of_list = |lost: &diff::Change| changed.iter().any(|c| c.grows && c.path.starts_with(&lost.path));
+        lost.iter().any(|lost| kept(lost) || part_of_list(lost))
+    }
+
+    /// The facts for which branches of an object's template are closed. With chart and values as they were, what is
+    /// written there now without a fact of its own was written by one of these branches before.
+    fn closed_where_it_was_made(&mut self, doc: &Doc) -> Vec<Chain> {
+        let now = self.now;
+        let own = |gate: &&Gate| gate.stack.first().is_none_or(|frame| *frame.template == *doc.source);
+        let mut closed = Reads::new();
+        for gate in now.gates.iter().filter(|gate| !gate.open).filter(own) {
+            for (fact, fields) in facts_of(gate.reads, now) {
+                closed.entry(fact).or_default().extend(fields);
+            }
+        }
+        closed.retain(|fact, _| fact.lookup().is_some());
+        let mut chains = Vec::new();
+        for (fact, fields) in closed {
+            chains.extend(self.chains(now, (OriginSet::EMPTY, &doc.source), &fact, &fields));
+        }
+        chains
+    }
+
     /// The missing facts that would bring a stored object back.
     fn gone_with_facts(&mut self, object: &ObjectKey) -> Vec<Chain> {
         let hoped = self.hoped();
@@ -237,7 +282,7 @@ fn differs_at(rendered: &Rendered, doc: &Doc, path: &str) -> bool {
     rendered.error.is_some()
         || rendered
             .doc(&doc.key)
-            .is_none_or(|other| diff::changes(&other.object, &doc.object).iter().any(|c| c.path == path))
+            .is_none_or(|other| diff::changes(&other.object, &doc.object).iter().any(|c| diff::touch(&c.path, path)))
 }
 
 /// Whether these fields of a workload make a new pod template.

@@ -125,7 +125,7 @@ impl Analyst<'_> {
                 match (path, other.doc(&doc.key)) {
                     (None, found) => found.is_none(),
                     (Some(path), Some(other)) => {
-                        diff::changes(&other.object, &doc.object).iter().any(|c| c.path == path)
+                        diff::changes(&other.object, &doc.object).iter().any(|c| diff::touch(&c.path, path))
                     }
                     (Some(_), _) => true,
                 }
