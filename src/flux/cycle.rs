@@ -181,7 +181,7 @@ impl Run<'_> {
         }
         self.adopt_digest();
         if helmchart::generated(&self.hr).is_some() && !helmchart::nameable(&self.hr) {
-            let text = "the name of the HelmRelease is longer than 63 bytes, which no label may be".to_owned();
+            let text = helmchart::UNNAMEABLE.to_owned();
             self.trace.check("F-73", text.clone());
             return self.exit(Exit::ChartNotWritten(text));
         }

@@ -329,7 +329,7 @@ impl Prerequisites<'_> {
             return Err(Outcome::Exited(Exit::Suspended));
         }
         if helmchart::generated(hr).is_some() && !helmchart::nameable(hr) {
-            let text = "the name of the HelmRelease is longer than 63 bytes, which no label may be".to_owned();
+            let text = helmchart::UNNAMEABLE.to_owned();
             self.check("F-73", text.clone());
             return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
         }
@@ -345,10 +345,12 @@ impl Prerequisites<'_> {
         let chart = self.source()?;
         let values = match compose(hr, self.facts, self.settings.controller.helm()) {
             Composed::Values { json, notes } => {
-                for note in notes {
-                    self.check("F-40", note);
-                }
+                self.trace.0.extend(notes);
                 json
+            }
+            Composed::Drawn { what } => {
+                self.check("F-44b", what.clone());
+                return Err(Outcome::Unknown { missing: vec![what] });
             }
             Composed::Missing { what } => {
                 self.check("F-77", format!("{what} was not collected"));
@@ -395,8 +397,7 @@ impl Prerequisites<'_> {
             let expression = dependency.ready_expr.filter(|_| knows_expressions);
             // An expression replaces the built-in rule, unless a gate adds it to that.
             let built_in = expression.is_none() || self.settings.additive_ready_expr;
-            let ready = found.generation() == found.observed_generation() && found.condition("Ready") == Some("True");
-            if built_in && !ready {
+            if built_in && !found.counts_as_ready() {
                 let text = format!("dependency '{name}' is not ready");
                 self.check("F-261", text.clone());
                 return Err(Outcome::Exited(Exit::DependencyNotReady(text)));
@@ -461,6 +462,10 @@ impl Prerequisites<'_> {
                 if let Some(why) = why {
                     let text = format!("{shown} is not ready: {why}");
                     self.check("F-78", text.clone());
+                    let artifact = source.json.pointer("/status/artifact").is_some_and(|a| !a.is_null());
+                    if stalled && artifact && source_hr.condition_reason("Stalled") == Some("InvalidChartReference") {
+                        self.check("F-225", format!("{shown} keeps its artifact, but its chart has gone: {why}"));
+                    }
                     return Err(Outcome::Exited(Exit::SourceNotReady(text)));
                 }
                 self.check("F-78", format!("{shown} is ready at {}", source.text("/status/artifact/revision")));

@@ -37,6 +37,9 @@ fn wanted(hr: &HelmRelease) -> JsonMap<String, Json> {
     spec
 }
 
+/// Why a HelmChart can never be written.
+pub(super) const UNNAMEABLE: &str = "the name of the HelmRelease is longer than 63 bytes, which no label may be";
+
 /// The HR's name is a label of the HelmChart; longer ones are refused by the API server (`F-73`).
 pub fn nameable(hr: &HelmRelease) -> bool {
     hr.name.len() <= 63

@@ -14,6 +14,7 @@ pub mod preserve;
 mod rules;
 pub mod settings;
 pub mod settled;
+pub mod silent;
 pub mod source;
 mod state;
 mod status;

@@ -99,6 +99,17 @@ impl HelmRelease {
         finalizers.into_iter().flatten().any(|f| f.as_str() == Some("finalizers.fluxcd.io"))
     }
 
+    /// Whether releases that depend on it take it for ready (`F-261`).
+    pub fn counts_as_ready(&self) -> bool {
+        self.generation() == self.observed_generation() && self.condition("Ready") == Some("True")
+    }
+
+    /// How long an action (`install`, `upgrade`, …) may take, as a duration is written (`F-21`).
+    pub fn timeout(&self, action: &str) -> &str {
+        let own = self.text(&format!("/spec/{action}/timeout"));
+        [own, self.text("/spec/timeout")].into_iter().find(|text| !text.is_empty()).unwrap_or("5m")
+    }
+
     /// `spec.dependsOn`
     pub fn depends_on(&self) -> Vec<Dependency> {
         let list = self.json.pointer("/spec/dependsOn").and_then(Json::as_array);

@@ -256,6 +256,7 @@ impl Release<'_> {
             Composed::Missing { what } => {
                 self.out.add("F-245", key, "values", Holds::Unknown, format!("{what} was not collected"));
             }
+            Composed::Drawn { what } => self.out.add("F-44b", key, "values", Holds::Unknown, what),
             Composed::Error(why) => self.out.add("F-77", key, "values", Holds::Blocked, why),
         }
     }

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use data_encoding::BASE64;
 use serde_json::Value as Json;
 
+use super::decide::Check;
+use super::digest::in_doubles;
 use super::model::HelmRelease;
 use crate::base::Known;
 use crate::base::version::HelmVersion;
@@ -17,6 +19,7 @@ use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::codec::json::{value_from_json_floats, value_to_json};
 use crate::codec::yaml::{self, Kind, Node};
+use crate::diff;
 use crate::value::{List, Map, MapType, Repr, Text, Value};
 
 /// What composition gave.
@@ -26,8 +29,13 @@ pub enum Composed {
     Values {
         /// The values.
         json: Json,
-        /// Silent faults, each with its rule.
-        notes: Vec<String>,
+        /// Silent faults, each with its rule (`F-40`, `F-53`).
+        notes: Vec<Check>,
+    },
+    /// Which of two keys wins is drawn anew at every composition (`F-44b`).
+    Drawn {
+        /// Which keys of which object.
+        what: String,
     },
     /// A referenced object was not collected.
     Missing {
@@ -42,47 +50,90 @@ pub enum Composed {
 pub fn compose(hr: &HelmRelease, facts: &dyn Facts, helm: HelmVersion) -> Composed {
     let mut notes = Vec::new();
     let inline = inline(hr, &mut notes);
+    match layered(hr, facts, helm, &inline) {
+        Ok((json, writes)) => {
+            notes.extend(overridden(hr, facts, helm, (&inline, &json), writes));
+            Composed::Values { json, notes }
+        }
+        Err(stop) => stop,
+    }
+}
+
+/// Data that is written at a target path.
+type Write = (Reference, Vec<u8>);
+
+/// The values over this inline part, and the writes at target paths on the way (`F-41`).
+fn layered(
+    hr: &HelmRelease,
+    facts: &dyn Facts,
+    helm: HelmVersion,
+    inline: &Map,
+) -> Result<(Json, Vec<Write>), Composed> {
     let mut acc = Map::new(BTreeMap::new(), MapType::Any);
+    let mut writes = Vec::new();
     for reference in hr.json.pointer("/spec/valuesFrom").and_then(Json::as_array).into_iter().flatten() {
-        let source = match Reference::read(reference, hr) {
-            Ok(source) => source,
-            Err(error) => return Composed::Error(error),
-        };
-        let data = match source.data(facts) {
-            Ok(Some(data)) => data,
-            Ok(None) => continue,
-            Err(stop) => return stop,
-        };
+        let source = Reference::read(reference, hr).map_err(Composed::Error)?;
+        let Some(data) = source.data(facts)? else { continue };
         if source.target.is_empty() {
             if let Some(key) = drawn(&data) {
                 let what =
                     format!("which of the keys that read {key:?} in {} wins, drawn at random (F-44b)", source.name);
-                return Composed::Missing { what };
+                return Err(Composed::Drawn { what });
             }
-            match parse(&data) {
-                Ok(map) => acc = merge(&acc, &map, 0),
-                Err(cause) => return Composed::Error(source.failed(&cause)),
-            }
+            acc = merge(&acc, &parse(&data).map_err(|cause| Composed::Error(source.failed(&cause)))?, 0);
         } else {
-            acc = merge(&acc, &inline, 0);
+            acc = merge(&acc, inline, 0);
             let mut before = Vec::new();
             lists(&acc, &mut Vec::new(), &mut before, 0);
             let written = write(&acc, &source.target, &data, source.literal, helm);
-            share(&before, &acc, &inline);
-            if let Err(cause) = written {
-                return Composed::Error(source.failed(&cause));
-            }
+            share(&before, &acc, inline);
+            written.map_err(|cause| Composed::Error(source.failed(&cause)))?;
+            writes.push((source, data));
         }
     }
-    let result = merge(&acc, &inline, 0);
-    Composed::Values { json: value_to_json(&Value::new(Repr::Map(result))), notes }
+    let result = merge(&acc, inline, 0);
+    Ok((value_to_json(&Value::new(Repr::Map(result))), writes))
 }
 
-fn inline(hr: &HelmRelease, notes: &mut Vec<String>) -> Map {
+/// Writes at target paths that are not seen in the result, but would be without the inline values (`F-53`).
+fn overridden(
+    hr: &HelmRelease,
+    facts: &dyn Facts,
+    helm: HelmVersion,
+    (inline, result): (&Map, &Json),
+    writes: Vec<Write>,
+) -> Vec<Check> {
+    let lost: Vec<Write> = writes.into_iter().filter(|write| !holds(result, write, helm)).collect();
+    if lost.is_empty() || inline.entries().is_empty() {
+        return Vec::new();
+    }
+    let Ok((alone, _)) = layered(hr, facts, helm, &Map::new(BTreeMap::new(), MapType::Any)) else { return Vec::new() };
+    let by_inline = lost.into_iter().filter(|write| holds(&alone, write, helm));
+    let said = by_inline.map(|(Reference { kind, namespace, name, key, target, .. }, _)| Check {
+        rule: "F-53",
+        text: format!(
+            "the inline values override key {key:?} of {kind} {namespace}/{name} at targetPath {target:?}: what is written \
+             there is lost"
+        ),
+    });
+    said.collect()
+}
+
+/// Whether values stay as they are when a write is done again.
+fn holds(values: &Json, (source, data): &Write, helm: HelmVersion) -> bool {
+    let before = value_from_json_floats(values);
+    let Some(map) = before.as_map().cloned() else { return true };
+    let written = write(&map, &source.target, data, source.literal, helm);
+    let after = value_to_json(&Value::new(Repr::Map(map)));
+    written.is_err() || diff::equal(&in_doubles(values.clone()), &in_doubles(after))
+}
+
+fn inline(hr: &HelmRelease, notes: &mut Vec<Check>) -> Map {
     let empty = || Map::new(BTreeMap::new(), MapType::Any);
     let Some(json) = hr.json.pointer("/spec/values").filter(|v| v.is_object()) else { return empty() };
-    if swallowed(json) {
-        notes.push("F-40: the inline values cannot be read by the controller and count as empty".into());
+    if let Some(path) = swallowed(json, "spec.values") {
+        let text = format!("the inline values cannot be read by the controller and count as empty: {path}");
+        notes.push(Check { rule: "F-40", text });
         return empty();
     }
     value_from_json_floats(&folded(json.clone(), 0)).as_map().cloned().unwrap_or_else(empty)
@@ -119,8 +170,8 @@ fn fold(text: &str) -> String {
     out
 }
 
-/// Characters at which the controller's reading of inline values fails silently (`F-40`).
-fn swallowed(json: &Json) -> bool {
+/// Where the controller's reading of inline values fails silently, if it does (`F-40`).
+fn swallowed(json: &Json, path: &str) -> Option<String> {
     let bad = |text: &str, key: bool| {
         text.chars().any(|c| {
             matches!(c, '\u{7f}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
@@ -128,14 +179,18 @@ fn swallowed(json: &Json) -> bool {
         })
     };
     match json {
-        Json::String(text) => bad(text, false),
-        Json::Array(list) => list.iter().any(swallowed),
-        Json::Object(map) => map.iter().any(|(k, v)| {
-            bad(k, true)
-                || crate::codec::json::go_compact(&Json::String(k.clone())).chars().count() > 1024
-                || swallowed(v)
+        Json::String(text) if bad(text, false) => Some(format!("{path} holds a control character")),
+        Json::Array(list) => list.iter().enumerate().find_map(|(i, item)| swallowed(item, &format!("{path}[{i}]"))),
+        Json::Object(map) => map.iter().find_map(|(k, v)| {
+            if bad(k, true) {
+                return Some(format!("{path} has the key {}, with a control character", k.escape_debug()));
+            }
+            if crate::codec::json::go_compact(&Json::String(k.clone())).chars().count() > 1024 {
+                return Some(format!("{path} has a key of more than 1024 characters"));
+            }
+            swallowed(v, &format!("{path}.{k}"))
         }),
-        _ => false,
+        _ => None,
     }
 }
 
@@ -215,8 +270,10 @@ fn parse(data: &[u8]) -> Result<Map, String> {
     Ok(value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any)))
 }
 
-/// A key that stands twice in one map, in different types: which one wins is drawn at random (`F-44b`).
+/// A key that stands twice in one map, in different types and with different values: which one wins is drawn at random
+/// (`F-44b`).
 fn drawn(data: &[u8]) -> Option<String> {
+    type Type = (std::mem::Discriminant<Repr>, bool);
     fn walk(node: Node<'_>, depth: usize) -> Option<String> {
         if depth > crate::value::MAX_DEPTH {
             return None;
@@ -224,21 +281,28 @@ fn drawn(data: &[u8]) -> Option<String> {
         match node.kind() {
             Kind::Seq => node.items().find_map(|item| walk(item, depth + 1)),
             Kind::Map => {
-                let mut seen: BTreeMap<String, (std::mem::Discriminant<Repr>, bool)> = BTreeMap::new();
+                let mut seen: BTreeMap<String, Vec<(Type, Node<'_>)>> = BTreeMap::new();
                 for (key, value) in node.entries() {
                     if let (Ok(text), Ok(resolved)) = (yaml::key_text(key), yaml::to_value(key)) {
                         let is_number = matches!(resolved.repr(), Repr::Int(..) | Repr::Float(_));
                         let float = is_number && key.text().is_some_and(|t| t.contains(['.', 'e', 'E']));
                         let ty = (std::mem::discriminant(resolved.repr()), float);
-                        if *seen.entry(text.clone()).or_insert(ty) != ty {
-                            return Some(text);
-                        }
+                        let of_text = seen.entry(text).or_default();
+                        // Of one type, the last one wins.
+                        of_text.retain(|(other, _)| *other != ty);
+                        of_text.push((ty, value));
                     }
                     if let Some(found) = walk(value, depth + 1) {
                         return Some(found);
                     }
                 }
-                None
+                let differ = |values: &[(Type, Node<'_>)]| {
+                    values.windows(2).any(|pair| match (yaml::to_json(pair[0].1), yaml::to_json(pair[1].1)) {
+                        (Ok(a), Ok(b)) => a != b,
+                        _ => true,
+                    })
+                };
+                seen.into_iter().find(|(_, values)| differ(values)).map(|(text, _)| text)
             }
             Kind::Scalar(..) | Kind::Alias => None,
         }
@@ -405,6 +469,9 @@ mod tests {
             ("yes: a\ntrue: b\n", false),
             ("010: a\n8: b\n", false),
             ("a: 1\na: 2\n", false),
+            ("1: a\n'1': a\n", false),
+            ("1: a\n'1': {b: c}\n", true),
+            ("1: a\n'1': b\n1: b\n", false),
         ] {
             assert_eq!(drawn(data.as_bytes()).is_some(), random, "{data}");
         }

@@ -9,6 +9,7 @@ use super::findings::reference;
 use super::gather::{HELM_GROUP, Subject, described, subject_of};
 use super::redact::Redactor;
 use super::render::{Mode, Renderer};
+use super::silent::lost;
 use crate::chart::Chart;
 use crate::cluster::import::import;
 use crate::cluster::object::ObjectKey;
@@ -20,6 +21,7 @@ use crate::flux::settled::{Holds, Settled as Found, release_key, settled as cond
 use crate::flux::{self, Action, HelmRelease, Outcome, why as reasons};
 use crate::report::answers::{Answer, Basis, Condition, Run, SETTLED_VERSION, Settled, Stamped, WHY_VERSION, Why};
 use crate::report::contract::{Check, ReleaseRef};
+use crate::report::silent::Silent;
 
 /// Files and choices of a question.
 pub struct Asked<'a> {
@@ -101,8 +103,15 @@ impl Asked<'_> {
             Stamped { token: fate.name(), because: masked(&because, &redactor), run }
         });
         let next = run(&hr, &decision, &world.settings, &redactor);
+        let mut silent: Vec<Silent> = subject.silent.iter().map(|silent| redactor.silent(silent)).collect();
+        if subject.can_render() {
+            let renderer = Renderer::new(world.settings.clone());
+            let now = renderer.render(&subject, &world.facts, &Mode::Now);
+            silent.extend(lost(&renderer, &subject, &world.facts, &now));
+        }
         world.finish();
-        Some(Why { contract: WHY_VERSION, release: release.clone(), next, stamped, not_looked_at, basis: world.basis })
+        let (contract, release) = (WHY_VERSION, release.clone());
+        Some(Why { contract, release, next, stamped, not_looked_at, silent, basis: world.basis })
     }
 }
 

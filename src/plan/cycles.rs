@@ -27,7 +27,7 @@ fn needs(object: &Json, key: &ObjectKey) -> Vec<ObjectKey> {
 }
 
 /// The shortest circle that leads from an object back to it; empty if there is none.
-fn circle(key: &ObjectKey, facts: &dyn Facts) -> Vec<ObjectKey> {
+pub(super) fn circle(key: &ObjectKey, facts: &dyn Facts) -> Vec<ObjectKey> {
     let mut from: BTreeMap<ObjectKey, ObjectKey> = BTreeMap::new();
     let mut queue = VecDeque::from([key.clone()]);
     while let Some(here) = queue.pop_front() {

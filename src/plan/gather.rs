@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::charts::Charts;
 use super::render::Doc;
+use super::silent::silent;
 use super::values_files::ValuesFiles;
 use crate::base::diag::Diagnostic;
 use crate::chart::Chart;
@@ -17,8 +18,9 @@ use crate::flux::digest::in_doubles;
 use crate::flux::postrender::parse_manifest;
 use crate::flux::preserve::{defaults, predecessor, preserved};
 use crate::flux::settings::Settings;
-use crate::flux::{self, Action, Composed, HelmRelease, Outcome, State};
+use crate::flux::{self, Action, Composed, Exit, HelmRelease, Outcome, State};
 use crate::report::contract::{Check, Decision, ReleaseRef};
+use crate::report::silent::Silent;
 
 /// Whether Flux moves a release by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub struct Subject {
     pub stored_hooks: Vec<Doc>,
     /// What would have to be collected before it can be rendered.
     pub missing: Vec<String>,
+    /// What its objects give away and nothing tells.
+    pub silent: Vec<Silent>,
 }
 
 impl Subject {
@@ -87,6 +91,7 @@ impl Subject {
             stored_docs: Vec::new(),
             stored_hooks: Vec::new(),
             missing: Vec::new(),
+            silent: Vec::new(),
         }
     }
 
@@ -149,7 +154,7 @@ pub fn subject_of(
     let mut missing = Vec::new();
     let values = match flux::compose(hr, facts, settings.controller.helm()) {
         Composed::Values { json, .. } => json,
-        Composed::Missing { what } => {
+        Composed::Missing { what } | Composed::Drawn { what } => {
             missing.push(what);
             Json::Null
         }
@@ -187,6 +192,7 @@ pub fn subject_of(
         moves,
         stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
         stored_hooks: hooks(&stored, &hr.release_namespace(), facts),
+        silent: silent(hr, facts, &stored, settings, &decision),
         stored,
         missing,
     }
@@ -238,6 +244,7 @@ fn unmanaged(
         namespace: release_namespace,
         stored,
         missing,
+        silent: Vec::new(),
     })
 }
 
@@ -305,6 +312,8 @@ fn hooks(stored: &[StoredRelease], namespace: &str, facts: &Snapshot) -> Vec<Doc
 fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
     match &decision.outcome {
         Outcome::Unknown { missing } => Moves::Unknown(missing.clone()),
+        // F-81: it is uninstalled, and the run after that installs it anew.
+        Outcome::Exited(exit @ Exit::TargetChanged(_)) => Moves::ByItself(exit.to_string()),
         Outcome::Exited(exit) => Moves::Blocked(exit.to_string()),
         Outcome::Decided { state: State::Failed, action, .. }
             if !matches!(action, Action::None | Action::RetriesExceeded) =>

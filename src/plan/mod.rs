@@ -25,6 +25,7 @@ pub mod redact;
 pub mod render;
 pub mod run;
 pub mod settle;
+mod silent;
 pub mod steps;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use crate::codec::base64::decode_lenient;
 use crate::codec::json::value_to_json;
 use crate::codec::yaml;
 use crate::report::contract::Decision;
+use crate::report::silent::Silent;
 
 /// What stands in a text for data of a Secret.
 pub const MASK: &str = "***";
@@ -61,6 +62,11 @@ impl Redactor {
     pub fn mask(&self, text: &str) -> String {
         let held = self.pieces.iter().filter(|piece| text.contains(piece.as_str()));
         held.fold(text.to_owned(), |text, piece| text.replace(piece.as_str(), MASK))
+    }
+
+    /// A silent state as it is reported.
+    pub fn silent(&self, silent: &Silent) -> Silent {
+        Silent { text: self.mask(&silent.text), ..silent.clone() }
     }
 
     /// The decision as it is reported: what it quotes of values may come from a Secret.

@@ -205,6 +205,16 @@ impl Renderer {
 
     /// Renders a release as its next upgrade (or install) would, on these facts.
     pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
+        self.render_through(subject, facts, mode, &self.post_render_config(subject))
+    }
+
+    /// The same without the post-renderers and the common metadata of the HelmRelease.
+    pub fn bare(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
+        let config = PostRender { post_renderers: None, common_metadata: None, ..self.post_render_config(subject) };
+        self.render_through(subject, facts, mode, &config)
+    }
+
+    fn render_through(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode, config: &PostRender<'_>) -> Rendered {
         self.renders.set(self.renders.get() + 1);
         let origins = Origins::new(true);
         let supposition = match mode {
@@ -244,7 +254,7 @@ impl Renderer {
         if out.error.is_none() {
             let files: Vec<TemplateOutput> =
                 rendered.files.into_iter().map(|f| TemplateOutput { path: f.path, text: f.text }).collect();
-            match post_render(&files, &self.post_render_config(subject), &out.origins) {
+            match post_render(&files, config, &out.origins) {
                 Ok(stored) => fill(&mut out, stored, subject, facts),
                 Err(error) => out.error = Some(error),
             }

@@ -14,6 +14,7 @@ use super::misasked::misasked;
 use super::producer::Index;
 use super::redact::Redactor;
 use super::render::Renderer;
+use super::silent::lost;
 use super::steps;
 use super::verdict::{Case, verdict};
 use super::waves::{Ordered, order, predicted};
@@ -32,6 +33,7 @@ use crate::report::contract::{
     Class, Danger, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report, SnapshotInfo,
     VERSION, Verdict, WhatIf,
 };
+use crate::report::silent::Silent;
 
 /// A snapshot that was read, and its releases.
 pub struct Session {
@@ -215,8 +217,11 @@ fn release(
     for object in effects::created_once(&findings) {
         notes.push(format!("{object}: the next upgrade deletes it, the upgrade after that makes it again"));
     }
+    let mut silent: Vec<Silent> = subject.silent.iter().map(|silent| redactor.silent(silent)).collect();
+    silent.extend(first.and_then(|first| lost(renderer, subject, facts, &first.now)));
     Release {
         release: subject.release.clone(),
+        silent,
         flux_managed: subject.helm_release.is_some(),
         suspended: subject.suspended(),
         chart: newest.map(|r| format!("{}@{}", r.chart_metadata("name"), r.chart_metadata("version"))),

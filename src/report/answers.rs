@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::contract::{Check, Decision, ObjectRef, ReleaseRef};
+use super::silent::Silent;
 use crate::base::diag::Diagnostic;
 
 /// Name and version of [`Settled`].
@@ -122,6 +123,8 @@ pub struct Why {
     pub stamped: Option<Stamped>,
     /// Inputs that the decision does not rest on, by rule.
     pub not_looked_at: Vec<Check>,
+    /// What the snapshot gives away and no condition tells.
+    pub silent: Vec<Silent>,
     /// Which controller the answer is for.
     pub basis: Basis,
 }
@@ -203,6 +206,9 @@ impl Why {
         }
         let _ = writeln!(out, "not looked at:");
         checks(&mut out, &self.not_looked_at);
+        for line in self.silent.iter().flat_map(Silent::lines) {
+            let _ = writeln!(out, "{line}");
+        }
         basis(&mut out, &self.basis);
         out
     }

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::silent::Silent;
 use crate::base::diag::Diagnostic;
 
 /// Name and version of the contract.
@@ -112,6 +113,8 @@ pub struct Release {
     pub dangers: Vec<Danger>,
     /// What the render hides or would change, by object.
     pub findings: Vec<Finding>,
+    /// What the snapshot gives away and no condition tells.
+    pub silent: Vec<Silent>,
     /// The facts the findings depend on.
     pub keys: Vec<Key>,
     /// Single changes of looked-up objects that would make the next upgrade fail; only where they were asked for.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::contract::{Finding, Producer, Release, Report};
+use super::silent::Silent;
 use super::table::fact;
 
 /// Explains a release, or one object of it (`Kind/name` or a name); `None` if there is no such release.
@@ -17,6 +18,9 @@ pub fn explain(report: &Report, namespace: &str, name: &str, object: Option<&str
     );
     for check in &release.decision.trace {
         let _ = writeln!(out, "  {}  {}", check.rule, check.text);
+    }
+    for line in release.silent.iter().flat_map(Silent::lines) {
+        let _ = writeln!(out, "{line}");
     }
     for note in &release.notes {
         let _ = writeln!(out, "note: {note}");

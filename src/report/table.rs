@@ -6,12 +6,13 @@ use std::fmt::Write;
 use crate::base::diag::{Diagnostic, Severity};
 
 use super::contract::{Class, Finding, Release, Report, Step};
+use super::silent::{Silent, SilentState};
 
 /// The whole report as text; `width` is the terminal's, in columns.
 pub fn plan(report: &Report) -> String {
     let mut out = String::new();
     overview(&mut out, report);
-    for release in report.releases.iter().filter(|r| !r.findings.is_empty()) {
+    for release in report.releases.iter().filter(|r| !r.findings.is_empty() || !r.silent.is_empty()) {
         findings(&mut out, release);
     }
     steps(&mut out, report);
@@ -36,7 +37,7 @@ fn overview(out: &mut String, report: &Report) {
         .iter()
         .map(|r| {
             let revision = r.revision.map_or_else(|| "-".to_owned(), |v| format!("v{v}"));
-            [r.release.to_string(), revision, counts(&r.findings), r.verdict.to_string()]
+            [r.release.to_string(), revision, counts(r), r.verdict.to_string()]
         })
         .collect();
     let header = ["RELEASE", "REV", "FINDINGS", "VERDICT"].map(str::to_owned);
@@ -57,16 +58,19 @@ fn overview(out: &mut String, report: &Report) {
     }
 }
 
-/// `9 SKIPPED, 1 HOLLOW`
-fn counts(findings: &[Finding]) -> String {
-    let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
-    for finding in findings {
-        *counts.entry(finding.class).or_default() += 1;
+/// `9 SKIPPED, 1 HOLLOW, 1 TOKEN_BURNT`
+fn counts(release: &Release) -> String {
+    let mut classes: BTreeMap<Class, usize> = BTreeMap::new();
+    for finding in &release.findings {
+        *classes.entry(finding.class).or_default() += 1;
     }
-    if counts.is_empty() {
-        return "-".to_owned();
+    let mut states: BTreeMap<SilentState, usize> = BTreeMap::new();
+    for silent in &release.silent {
+        *states.entry(silent.state).or_default() += 1;
     }
-    counts.iter().map(|(class, n)| format!("{n} {}", class.word())).collect::<Vec<_>>().join(", ")
+    let classes = classes.iter().map(|(class, n)| format!("{n} {}", class.word()));
+    let all: Vec<String> = classes.chain(states.iter().map(|(state, n)| format!("{n} {}", state.word()))).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join(", ") }
 }
 
 fn findings(out: &mut String, release: &Release) {
@@ -108,6 +112,9 @@ fn findings(out: &mut String, release: &Release) {
         let users: Vec<String> = danger.consumers.iter().map(ToString::to_string).collect();
         let users = if users.is_empty() { String::new() } else { format!(" (used by {})", users.join(", ")) };
         let _ = writeln!(out, "  DANGEROUS: {} {}{users}", danger.kind, danger.object);
+    }
+    for line in release.silent.iter().flat_map(Silent::lines) {
+        let _ = writeln!(out, "  {line}");
     }
     for latent in &release.latent {
         let error = latent.error.replace('\n', " ");

@@ -14,11 +14,15 @@ pub fn report_as_expected(report: &Report, expect: &Json) -> Result<(), Failed> 
         let name = release.release.to_string();
         match expect["releases"].get(&name) {
             Some(wanted) => release_as_expected(report, release, wanted, &mut wrong),
-            None if release.verdict.word() != "IN_SYNC" || !release.findings.is_empty() => {
+            None if release.verdict.word() != "IN_SYNC"
+                || !release.findings.is_empty()
+                || !release.silent.is_empty() =>
+            {
                 wrong.push(format!(
-                    "{name}: {} with {:?}, expected IN_SYNC",
+                    "{name}: {} with {:?} and {:?}, expected IN_SYNC",
                     release.verdict,
-                    release.findings.iter().map(|f| (f.class.word(), &f.object)).collect::<Vec<_>>()
+                    release.findings.iter().map(|f| (f.class.word(), &f.object)).collect::<Vec<_>>(),
+                    silent(release)
                 ));
             }
             None => {}
@@ -94,10 +98,19 @@ fn release_as_expected(report: &Report, release: &Release, wanted: &Json, wrong:
             wrong.push(format!("{name}: latent {found:#?}, expected {want:#?}"));
         }
     }
+    let states: Vec<&str> = wanted["silent"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+    if silent(release) != states {
+        wrong.push(format!("{name}: silent {:?}, expected {states:?}", silent(release)));
+    }
     texts_as_expected(report, release, &wanted["texts"], wrong);
     if let Some(keys) = wanted["keys"].as_object() {
         keys_as_expected(release, keys, wrong);
     }
+}
+
+/// The silent states as an expectation names them: `TOKEN_BURNT F-60`.
+pub fn silent(release: &Release) -> Vec<String> {
+    release.silent.iter().map(|silent| format!("{} {}", silent.state.word(), silent.rule)).collect()
 }
 
 fn keys_as_expected(release: &Release, keys: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {

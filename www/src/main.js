@@ -34,7 +34,7 @@ function show({ json, milliseconds }) {
 
 function rows() {
   const all = $("filter").value === "all";
-  const shown = state.report.releases.filter((r) => all || r.findings.length > 0 || r.verdict.verdict !== "IN_SYNC");
+  const shown = state.report.releases.filter((r) => all || r.findings.length > 0 || r.silent.length > 0 || r.verdict.verdict !== "IN_SYNC");
   $("rows").replaceChildren(...shown.map((release) => row(release, () => $("detail").replaceChildren(...detail(release)))));
   $("detail").replaceChildren(...(shown.length ? detail(shown[0]) : []));
 }

@@ -23,9 +23,10 @@ export function verdictText(verdict) {
   return text ? `${verdict.verdict} (${text})` : verdict.verdict;
 }
 
-function counts(findings) {
+function counts({ findings, silent }) {
   const seen = new Map();
   for (const { class: name } of findings) seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const { state } of silent) seen.set(state, (seen.get(state) ?? 0) + 1);
   return [...seen].map(([name, n]) => `${n} ${name}`).join(", ") || "–";
 }
 
@@ -34,7 +35,7 @@ export function row(release, open) {
   return el("tr", { "data-verdict": release.verdict.verdict },
     el("td", {}, el("button", { type: "button", class: "link", onclick: open }, ref(release.release))),
     el("td", {}, release.revision === null ? "–" : `v${release.revision}`),
-    el("td", {}, counts(release.findings)),
+    el("td", {}, counts(release)),
     el("td", {}, el("span", { class: "verdict" }, verdictText(release.verdict))));
 }
 
@@ -46,10 +47,18 @@ export function detail(release) {
     el("p", {}, `Flux: ${release.decision.state} (${release.decision.reason}); next action: ${release.decision.action}.`),
     ...release.notes.map((note) => el("p", { class: "note" }, note)),
     ...release.dangers.map(({ kind, object }) => el("p", { class: "danger" }, `A force ${kind} ${objectText(object)}.`)),
+    ...release.silent.map(silentView),
     ...release.findings.map((finding) => findingView(finding, keys)),
     el("details", {}, el("summary", {}, "What the controller checks"),
       el("ol", {}, ...release.decision.trace.map(({ rule, text }) => el("li", {}, el("code", {}, rule), ` ${text}`)))),
   ];
+}
+
+function silentView({ state, rule, text, objects, meaning, remedy }) {
+  return el("details", { class: "silent" },
+    el("summary", {}, el("b", {}, state), " ", el("code", {}, rule), ` ${text}`),
+    el("p", {}, `${meaning}.`), el("p", {}, `What to do: ${remedy}.`),
+    objects.length ? el("ul", {}, ...objects.map((object) => el("li", {}, objectText(object)))) : null);
 }
 
 function findingView(finding, keys) {

@@ -58,9 +58,8 @@ impl Run<'_> {
 
     /// Ready tells that an action runs (`F-111` d).
     pub(super) fn progress(&mut self, action: &str) {
-        let own = self.hr.text(&format!("/spec/{action}/timeout")).to_owned();
-        let timeout = [own.as_str(), self.hr.text("/spec/timeout"), "5m"].into_iter().find(|t| !t.is_empty());
-        let message = format!("Running '{action}' action with timeout of {}", spelled(timeout.unwrap_or_default()));
+        let timeout = spelled(self.hr.timeout(action));
+        let message = format!("Running '{action}' action with timeout of {timeout}");
         self.hr.mark("Ready", "Unknown", "Progressing", &message);
         self.hr.mark("Reconciling", "True", "Progressing", &message);
     }

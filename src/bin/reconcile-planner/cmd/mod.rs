@@ -45,7 +45,7 @@ fn release_name(text: &str) -> Option<(&str, &str)> {
 fn status(report: &Report) -> Exit {
     if report.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         Exit::Problems
-    } else if report.releases.iter().any(|r| !r.findings.is_empty()) {
+    } else if report.releases.iter().any(|r| !r.findings.is_empty() || !r.silent.is_empty()) {
         Exit::Findings
     } else {
         Exit::Clean
