@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::float;
 use super::marks::{MarkAt, Sink};
-use crate::value::{IntType, ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text, TextBuilder, Value};
+use crate::base::version::HelmVersion;
+use crate::value::{IntType, ListType, MAX_DEPTH, Native, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
 pub mod read;
 pub(crate) use read::cannot_unmarshal;
@@ -41,7 +42,7 @@ pub fn emit_raw(value: &Value, origins: &Origins) -> Result<Text, String> {
 }
 
 fn write(value: &Value, origins: &Origins, layout: Layout) -> Result<Text, String> {
-    let mut writer = Writer { sink: Sink::new(origins), layout, depth: 0 };
+    let mut writer = Writer { sink: Sink::new(origins), layout, depth: 0, natives: 0 };
     writer.value(value, OriginSet::EMPTY)?;
     Ok(writer.sink.finish())
 }
@@ -50,7 +51,11 @@ struct Writer<'o> {
     sink: Sink<'o>,
     layout: Layout,
     depth: usize,
+    /// Natives that what is being written lies in.
+    natives: usize,
 }
+
+const CYCLE: &str = "json: unsupported value: encountered a cycle via map[string]interface {}";
 
 impl Writer<'_> {
     fn value(&mut self, value: &Value, context: OriginSet) -> Result<(), String> {
@@ -104,11 +109,14 @@ impl Writer<'_> {
             Repr::Native(native) => match native.data() {
                 Some(data) => {
                     let own = self.sink.origins().union(context, value.origins);
-                    self.enter()?;
+                    self.natives += 1;
+                    if self.natives > MAX_DEPTH {
+                        return Err(CYCLE.into());
+                    }
                     self.value(&data, own)?;
-                    self.depth -= 1;
+                    self.natives -= 1;
                 }
-                None => return Err(format!("json: unsupported type: {}", native.print(false, false))),
+                None => return Err(unsupported(&**native)),
             },
             Repr::Hole(hole) => {
                 let context = self.sink.scalar(value, context);
@@ -125,7 +133,7 @@ impl Writer<'_> {
     fn enter(&mut self) -> Result<(), String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("json: unsupported value: encountered a cycle via map[string]interface {}".into());
+            return Err(CYCLE.into());
         }
         Ok(())
     }
@@ -180,6 +188,12 @@ impl Writer<'_> {
         }
         self.sink.raw(b"\"", context);
     }
+}
+
+/// Go's error for what has no form in JSON.
+pub(super) fn unsupported(native: &dyn Native) -> String {
+    // The types that have none are called alike in every version.
+    format!("json: unsupported type: {}", native.type_name(HelmVersion::cli(4, 2, 2)))
 }
 
 /// The JSON text of a nil, bool or number.

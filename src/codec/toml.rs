@@ -9,7 +9,7 @@ pub use read::parse;
 use super::float;
 use super::marks::Sink;
 use crate::base::version::{HelmVersion, Quirk};
-use crate::value::{IntType, MAX_DEPTH, Map, OriginSet, Origins, Repr, Text, Value};
+use crate::value::{IntType, MAX_DEPTH, OriginSet, Origins, Repr, Text, Value};
 
 /// `toToml`: tables after plain keys, nested ones indented, nulls left out. Marks and origins are kept.
 ///
@@ -23,9 +23,9 @@ pub fn emit(value: &Value, helm: HelmVersion, origins: &Origins) -> Result<Text,
             return Err("toml: top-level values must be Go maps or structs".into());
         }
         Repr::Nil => return Err("reflect: call of reflect.Value.Type on zero Value".into()),
-        Repr::Map(map) => {
+        _ if is_table(&item) => {
             let (own, inside) = writer.sink.container(&item, OriginSet::EMPTY);
-            writer.table(&[], map, own, inside)?;
+            writer.table(&[], &entries(&item), own, inside)?;
         }
         _ => writer.element(&item, OriginSet::EMPTY, 0)?,
     }
@@ -42,10 +42,39 @@ struct Writer<'o> {
     written: bool,
 }
 
+/// Whether it is written as a table.
+fn is_table(value: &Value) -> bool {
+    value.as_map().is_some() || matches!(value.repr(), Repr::Native(native) if native.members().is_some())
+}
+
+/// The entries of a table: those of a map by name, the public fields of a Go struct in its order; those of a struct
+/// inside that has no name of its own stand in its place.
+fn entries(value: &Value) -> Vec<(Text, Value)> {
+    match value.repr() {
+        Repr::Map(map) => map.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
+        Repr::Native(native) => {
+            let members = native.members().unwrap_or_default().into_iter();
+            let public = members.filter(|(name, _)| name.starts_with(char::is_uppercase));
+            public
+                .flat_map(|(name, member)| match native.embedded() == Some(name) {
+                    true => entries(&member),
+                    false => vec![(Text::from(name), member)],
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// A value without natives around it; a nil list is nil.
 fn plain(value: &Value, depth: usize) -> Result<Value, String> {
     match value.repr() {
-        Repr::Native(native) if native.toml().is_some() => Ok(value.clone()),
+        Repr::Native(native) if native.toml().is_some() || native.members().is_some() => Ok(value.clone()),
+        Repr::Native(native) if native.spelled().is_some() => {
+            let mut text = Value::text(native.spelled().unwrap_or_default());
+            text.origins = value.origins;
+            Ok(text)
+        }
         Repr::Native(native) if depth < MAX_DEPTH => match native.data() {
             Some(mut data) => {
                 if data.origins.is_empty() {
@@ -65,11 +94,11 @@ fn is_table_array(value: &Value) -> Result<bool, String> {
     let Some(list) = value.as_list() else { return Ok(false) };
     let mut tables = !list.items.is_empty();
     for item in &list.items {
-        match plain(item, 0)?.repr() {
-            Repr::Nil => return Err(NIL_ELEMENT.into()),
-            Repr::Map(_) => {}
-            _ => tables = false,
+        let item = plain(item, 0)?;
+        if item.is_nil() {
+            return Err(NIL_ELEMENT.into());
         }
+        tables &= is_table(&item);
     }
     Ok(tables)
 }
@@ -87,18 +116,24 @@ impl Writer<'_> {
     }
 
     /// The entries of a table: plain values first, then tables and lists of tables.
-    fn table(&mut self, path: &[Text], map: &Map, own: OriginSet, inside: OriginSet) -> Result<(), String> {
+    fn table(
+        &mut self,
+        path: &[Text],
+        entries: &[(Text, Value)],
+        own: OriginSet,
+        inside: OriginSet,
+    ) -> Result<(), String> {
         if path.len() > MAX_DEPTH {
             return Err("toml: nesting too deep".into());
         }
         let mut sections = Vec::new();
-        for (key, value) in map.entries().iter() {
+        for (key, value) in entries {
             let value = plain(value, 0)?;
             let tables = is_table_array(&value)?;
             if value.is_nil() {
                 continue;
             }
-            if tables || value.as_map().is_some() {
+            if tables || is_table(&value) {
                 sections.push((key.clone(), value, tables));
                 continue;
             }
@@ -116,21 +151,19 @@ impl Writer<'_> {
                 Repr::List(list) if tables => {
                     for item in &list.items {
                         let item = plain(item, 0)?;
-                        let Some(map) = item.as_map() else { continue };
                         let (own, inside) = self.sink.container(&item, inside);
                         self.newline(own);
                         self.header(&path, "[[", "]]", own);
-                        self.table(&path, map, own, inside)?;
+                        self.table(&path, &self::entries(&item), own, inside)?;
                     }
                 }
-                Repr::Map(map) => {
+                _ => {
                     if path.len() == 1 {
                         self.newline(own);
                     }
                     self.header(&path, "[", "]", own);
-                    self.table(&path, map, own, inside)?;
+                    self.table(&path, &self::entries(&value), own, inside)?;
                 }
-                _ => {}
             }
         }
         Ok(())
@@ -200,10 +233,10 @@ impl Writer<'_> {
                 }
                 self.put("]", own);
             }
-            Repr::Map(map) => {
+            _ if is_table(value) => {
                 let (own, inside) = self.sink.container(value, context);
                 self.put("{", own);
-                self.inline_entries(map, own, inside, depth)?;
+                self.inline_entries(&entries(value), own, inside, depth)?;
                 self.put("}", own);
             }
             Repr::Float(number) => {
@@ -227,18 +260,24 @@ impl Writer<'_> {
                 let context = self.sink.scalar(value, context);
                 self.put(&native.toml().unwrap_or_default(), context);
             }
-            Repr::Nil => {}
+            Repr::Nil | Repr::Map(_) => {}
         }
         Ok(())
     }
 
     /// Plain values first here too; a null leaves the comma that stood before it.
-    fn inline_entries(&mut self, map: &Map, own: OriginSet, inside: OriginSet, depth: usize) -> Result<(), String> {
+    fn inline_entries(
+        &mut self,
+        entries: &[(Text, Value)],
+        own: OriginSet,
+        inside: OriginSet,
+        depth: usize,
+    ) -> Result<(), String> {
         let mut direct = Vec::new();
         let mut tables = Vec::new();
-        for (key, value) in map.entries().iter() {
+        for (key, value) in entries {
             let value = plain(value, 0)?;
-            let group = if value.as_map().is_some() || is_table_array(&value)? { &mut tables } else { &mut direct };
+            let group = if is_table(&value) || is_table_array(&value)? { &mut tables } else { &mut direct };
             group.push((key.clone(), value));
         }
         let count = direct.len() + tables.len();

@@ -10,8 +10,7 @@ use crate::template::func::{Call, FuncError, walkable};
 use crate::template::print;
 use crate::value::{List, ListType, Map, OriginId, OriginSet, Origins, Repr, Text, TextBuilder, Value};
 
-/// The error of an access through nil.
-pub const NIL_POINTER: &str = "runtime error: invalid memory address or nil pointer dereference";
+pub use crate::value::NIL_POINTER;
 
 /// What one entry of a new map or list counts for among the bytes that functions make.
 pub const ENTRY: usize = 96;

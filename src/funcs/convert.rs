@@ -60,6 +60,8 @@ pub(super) fn to_int(value: &Value) -> i64 {
         Repr::Float(value) => cut(*value),
         Repr::Bool(value) => i64::from(*value),
         Repr::Str(text) => parse_int(without_zero_decimals(text.bytes()), 0).unwrap_or(0),
+        // Months and weekdays.
+        Repr::Native(native) if native.kind() == "int" => native.data().and_then(|n| n.as_int()).unwrap_or(0),
         _ => 0,
     }
 }
@@ -72,6 +74,7 @@ pub(super) fn to_float(value: &Value) -> f64 {
         Repr::Float(value) => *value,
         Repr::Bool(value) => f64::from(u8::from(*value)),
         Repr::Str(text) => parse_float(text.bytes()).unwrap_or(0.0),
+        Repr::Native(native) if native.kind() == "int" => to_int(value) as f64,
         _ => 0.0,
     }
 }

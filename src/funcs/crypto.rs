@@ -56,7 +56,7 @@ pub const FUNCS: &[FuncDef] = &[
     pure("buildCustomCert", &[P::Str, P::Str], Flow::Deep, certs::custom, "A certificate from base 64 texts."),
     pure(
         "derivePassword",
-        &[P::Int, P::Str, P::Str, P::Str, P::Str],
+        &[P::Uint32, P::Str, P::Str, P::Str, P::Str],
         Flow::Deep,
         derive_password,
         "A password derived from a master password.",

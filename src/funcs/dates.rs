@@ -5,18 +5,17 @@
 
 pub mod civil;
 mod layout;
+mod moment;
 pub(crate) mod parse;
 
-use std::any::Any;
-use std::rc::Rc;
-
 use super::{always, durations, pure};
-use crate::base::version::HelmVersion;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
 use crate::value::origin::Origin;
-use crate::value::{IntType, Method, Native, OriginSet, Origins, Repr, Text, Value};
+use crate::value::{IntType, OriginSet, Repr, Text, Value};
 use civil::{Time, Zone};
 pub use layout::format;
+use moment::RFC3339;
+pub use moment::{known, value};
 pub use parse::parse;
 pub(in crate::funcs) use parse::quote;
 
@@ -80,19 +79,6 @@ pub const FUNCS: &[FuncDef] = &[
 pub(super) fn clock(call: &Call<'_>, function: &str) -> OriginSet {
     let site = format!("{}:{}:{} {function}", call.site.template, call.site.line, call.site.column);
     call.origins.only(Origin::Clock(site.into()))
-}
-
-/// The time as templates hold it.
-pub fn value(time: Time) -> Value {
-    Value::new(Repr::Native(Rc::new(Moment(time))))
-}
-
-/// The time, if the value is one.
-pub fn known(value: &Value) -> Option<Time> {
-    match value.repr() {
-        Repr::Native(native) => native.as_any().downcast_ref::<Moment>().map(|m| m.0.clone()),
-        _ => None,
-    }
 }
 
 fn current(call: &Call<'_>) -> Time {
@@ -177,197 +163,11 @@ fn unix_epoch(_: &mut Call<'_>, args: &[Value]) -> Result<Value, FuncError> {
     Ok(Value::text(time(args, 0)?.seconds.to_string()))
 }
 
-/// Go's `time.Time`.
-struct Moment(Time);
-
-/// Methods and the types of their parameters.
-const METHODS: &[Method] = &[
-    ("String", &[]),
-    ("Year", &[]),
-    ("Month", &[]),
-    ("Day", &[]),
-    ("Hour", &[]),
-    ("Minute", &[]),
-    ("Second", &[]),
-    ("Nanosecond", &[]),
-    ("YearDay", &[]),
-    ("Weekday", &[]),
-    ("Unix", &[]),
-    ("UnixMilli", &[]),
-    ("UnixMicro", &[]),
-    ("UnixNano", &[]),
-    ("UTC", &[]),
-    ("Local", &[]),
-    ("IsZero", &[]),
-    ("Format", &["string"]),
-    ("Add", &["time.Duration"]),
-    ("Sub", &["time.Time"]),
-    ("After", &["time.Time"]),
-    ("Before", &["time.Time"]),
-    ("Equal", &["time.Time"]),
-    ("Compare", &["time.Time"]),
-    ("AddDate", &["int", "int", "int"]),
-];
-
-const RFC3339: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
-
 /// The time of an RFC 3339 text, shown in the named zone of TOML's times without one.
 pub fn from_rfc3339(text: &str, local: Option<&'static str>) -> Value {
     match parse(RFC3339, text.as_bytes()) {
         Ok(time) => value(local.map_or(time.clone(), |name| time.shown_in(Zone::Fixed(0, name.into())))),
         Err(_) => Value::text(text),
-    }
-}
-
-const STRING: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
-
-impl Moment {
-    fn shown(&self) -> Vec<u8> {
-        let mut out = format(&self.0, STRING);
-        if self.0.monotonic {
-            out.extend_from_slice(b" m=+0.050000000");
-        }
-        out
-    }
-}
-
-impl Native for Moment {
-    fn type_name(&self, _: HelmVersion) -> String {
-        "time.Time".into()
-    }
-    fn kind(&self) -> &'static str {
-        "struct"
-    }
-    fn methods(&self) -> &'static [Method] {
-        METHODS
-    }
-
-    fn call(&self, name: &str, args: &[Value], _: &Origins) -> Result<Value, String> {
-        let this = &self.0;
-        let parts = this.parts();
-        let wrong = |want: &str| format!("wrong type for value; expected {want}");
-        let other = || args.first().and_then(known).ok_or_else(|| wrong("time.Time"));
-        let number = |index: usize| args.get(index).and_then(Value::as_int).ok_or_else(|| wrong("int"));
-        let nanos = |unit: i128| Value::int64(i64::try_from(this.total_nanos() / unit).unwrap_or(0));
-        Ok(match name {
-            "Year" => Value::int(parts.year),
-            "Month" => named(parts.month, "time.Month", &layout::MONTHS, 1),
-            "Weekday" => named(parts.weekday, "time.Weekday", &layout::WEEKDAYS, 0),
-            "Day" => Value::int(parts.day),
-            "Hour" => Value::int(parts.hour),
-            "Minute" => Value::int(parts.minute),
-            "Second" => Value::int(parts.second),
-            "Nanosecond" => Value::int(this.nanos.into()),
-            "YearDay" => Value::int(parts.year_day),
-            "Unix" => Value::int64(this.seconds),
-            "UnixMilli" => nanos(1_000_000),
-            "UnixMicro" => nanos(1000),
-            "UnixNano" => nanos(1),
-            "UTC" => value(this.shown_in(Zone::Utc)),
-            "Local" => value(this.shown_in(Zone::Local)),
-            "IsZero" => Value::bool(this.total_nanos() == Time::zero().total_nanos()),
-            "Format" => {
-                let layout = args.first().and_then(Value::as_text).ok_or_else(|| wrong("string"))?;
-                Value::text(format(this, layout.bytes()))
-            }
-            "Add" => {
-                let span = args.first().map(|v| (v.as_int(), v.repr()));
-                let nanos = match span {
-                    Some((Some(nanos), _)) => nanos,
-                    Some((None, Repr::Native(native))) => {
-                        native.as_any().downcast_ref::<durations::Duration>().ok_or_else(|| wrong("time.Duration"))?.0
-                    }
-                    _ => return Err(wrong("time.Duration")),
-                };
-                value(this.plus(nanos))
-            }
-            "Sub" => durations::value(this.since(&other()?)),
-            "After" => Value::bool(this.total_nanos() > other()?.total_nanos()),
-            "Before" => Value::bool(this.total_nanos() < other()?.total_nanos()),
-            "Equal" => Value::bool(this.total_nanos() == other()?.total_nanos()),
-            "Compare" => Value::int(this.total_nanos().cmp(&other()?.total_nanos()) as i64),
-            "AddDate" => {
-                let small = |index| number(index).map(|n| n.clamp(-1 << 40, 1 << 40));
-                let date = [parts.year + small(0)?, parts.month + small(1)?, parts.day + small(2)?];
-                let clock = [parts.hour, parts.minute, parts.second];
-                value(Time::from_parts(date, clock, this.nanos, this.zone.clone()))
-            }
-            _ => Value::text(self.shown()),
-        })
-    }
-
-    fn print(&self, _: bool, sharp: bool) -> String {
-        if !sharp {
-            return String::from_utf8_lossy(&self.shown()).into_owned();
-        }
-        let parts = self.0.parts();
-        let month = usize::try_from(parts.month - 1).ok().and_then(|m| layout::MONTHS.get(m)).unwrap_or(&"");
-        let zone = match &self.0.zone {
-            Zone::Utc => "time.UTC".into(),
-            Zone::Local => "time.Local".into(),
-            Zone::Fixed(_, name) => format!("time.Location({})", quote(name.as_bytes())),
-        };
-        format!(
-            "time.Date({}, time.{month}, {}, {}, {}, {}, {}, {zone})",
-            parts.year, parts.day, parts.hour, parts.minute, parts.second, self.0.nanos
-        )
-    }
-
-    fn data(&self) -> Option<Value> {
-        Some(Value::text(format(&self.0, RFC3339)))
-    }
-
-    fn toml(&self) -> Option<String> {
-        let layout: &[u8] = match self.0.zone.abbreviation() {
-            "date-local" => b"2006-01-02",
-            "time-local" => b"15:04:05.999999999",
-            "datetime-local" => b"2006-01-02T15:04:05.999999999",
-            _ => RFC3339,
-        };
-        String::from_utf8(format(&self.0, layout)).ok()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// A month or weekday: a number that prints its name.
-struct Named {
-    number: i64,
-    ty: &'static str,
-    name: &'static str,
-}
-
-fn named(number: i64, ty: &'static str, names: &[&'static str], first: i64) -> Value {
-    let name = usize::try_from(number - first).ok().and_then(|at| names.get(at)).copied().unwrap_or("");
-    Value::new(Repr::Native(Rc::new(Named { number, ty, name })))
-}
-
-impl Native for Named {
-    fn type_name(&self, _: HelmVersion) -> String {
-        self.ty.into()
-    }
-    fn kind(&self) -> &'static str {
-        "int"
-    }
-    fn methods(&self) -> &'static [Method] {
-        &[("String", &[])]
-    }
-    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        Ok(Value::text(self.name))
-    }
-    fn print(&self, _: bool, sharp: bool) -> String {
-        if sharp { self.number.to_string() } else { self.name.into() }
-    }
-    fn data(&self) -> Option<Value> {
-        Some(Value::int(self.number))
-    }
-    fn truth(&self) -> bool {
-        self.number != 0
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -377,7 +177,7 @@ mod tests {
 
     fn read(layout: &str, text: &str) -> Result<String, String> {
         let time = parse(layout.as_bytes(), text.as_bytes())?;
-        Ok(String::from_utf8(Moment(time).shown()).unwrap())
+        Ok(String::from_utf8(format(&time, b"2006-01-02 15:04:05.999999999 -0700 MST")).unwrap())
     }
 
     #[test]

@@ -102,8 +102,9 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Out {
 fn unset(_: &mut Call<'_>, args: &[Value]) -> Out {
     if let Some(map) = map(args, 0) {
         map.entries_mut().remove(text(args, 1).bytes());
+        return Ok(any(args, 0).clone());
     }
-    Ok(any(args, 0).clone())
+    Ok(Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::Nil))))
 }
 
 fn pluck(_: &mut Call<'_>, args: &[Value]) -> Out {
@@ -197,6 +198,7 @@ fn copy(call: &mut Call<'_>, value: &Value, depth: usize) -> Out {
                 map.entries().iter().map(|(key, item)| Ok((key.clone(), copy(call, item, depth + 1)?))).collect();
             Repr::Map(Map::new(entries?, map.ty()))
         }
+        Repr::Native(native) => native.copied().map_or_else(|| value.repr().clone(), |copy| copy.repr().clone()),
         other => other.clone(),
     };
     let mut copied = Value::new(repr).under(value.origins, call.origins);

@@ -106,13 +106,16 @@ impl Native for Duration {
     fn truth(&self) -> bool {
         self.0 != 0
     }
+    fn spelled(&self) -> Option<String> {
+        Some(text(self.0))
+    }
     fn as_any(&self) -> &dyn Any {
         self
     }
 }
 
 /// The nanoseconds, if the value is a duration.
-fn known(value: &Value) -> Option<i64> {
+pub(super) fn known(value: &Value) -> Option<i64> {
     match value.repr() {
         Repr::Native(native) => native.as_any().downcast_ref::<Duration>().map(|d| d.0),
         _ => None,

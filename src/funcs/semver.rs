@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::always;
 use crate::base::version::HelmVersion;
 use crate::template::func::{Call, Effect, Flow, FuncDef, FuncError, Param};
-use crate::value::{IntType, ListType, Method, Native, Origins, Repr, Value};
+use crate::value::{IntType, ListType, Method, NIL_POINTER, Native, Origins, Repr, Value};
 pub use constraint::Constraints;
 pub use version::Version;
 
@@ -121,21 +121,13 @@ impl Native for SemVer {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let version = &self.version;
         let other = || match args.first().map(Value::repr) {
-            Some(Repr::Native(other)) => match other.as_any().downcast_ref::<SemVer>() {
-                Some(other) if other.pointer => Ok(other.version.compare(version).reverse()),
-                _ => Err(format!("wrong type for value; expected *semver.Version; got {}", other.type_name(self.helm))),
-            },
-            Some(_) => Err(format!(
-                "wrong type for value; expected *semver.Version; got {}",
-                args.first().map(|v| v.type_name(self.helm)).unwrap_or_default()
-            )),
-            None => Err("wrong number of args".into()),
+            Some(Repr::Native(other)) if other.as_any().is::<SemVer>() => {
+                let other = other.as_any().downcast_ref::<SemVer>().ok_or(NIL_POINTER)?;
+                Ok::<_, String>(other.version.compare(version).reverse())
+            }
+            _ => Err(NIL_POINTER.into()),
         };
-        let string = || match args.first().map(|v| (v.as_text(), v)) {
-            Some((Some(text), _)) => Ok(text.lossy().into_owned()),
-            Some((None, v)) => Err(format!("wrong type for value; expected string; got {}", v.type_name(self.helm))),
-            None => Err("wrong number of args".into()),
-        };
+        let string = || text(args, 0);
         let number = |n: u64| Value::new(Repr::Int(n as i64, IntType::Uint64));
         Ok(match name {
             "String" | "Value" => Value::text(version.to_string()),
@@ -148,8 +140,8 @@ impl Native for SemVer {
             "IncPatch" => self.derived(version.inc_patch()),
             "IncMinor" => self.derived(version.inc_minor()),
             "IncMajor" => self.derived(version.inc_major()),
-            "SetPrerelease" => self.derived(version.set_prerelease(&string()?, self.helm).map_err(|e| e.0)?),
-            "SetMetadata" => self.derived(version.set_metadata(&string()?, self.helm).map_err(|e| e.0)?),
+            "SetPrerelease" => self.derived(version.set_prerelease(&string(), self.helm).map_err(|e| e.0)?),
+            "SetMetadata" => self.derived(version.set_metadata(&string(), self.helm).map_err(|e| e.0)?),
             "MarshalJSON" => bytes(&format!("\"{version}\"")),
             "MarshalText" => bytes(&version.to_string()),
             "LessThan" => Value::bool(other()? == Less),
@@ -160,6 +152,16 @@ impl Native for SemVer {
             "Compare" => Value::int(other()? as i64),
             _ => return Err(format!("unknown method {name}")),
         })
+    }
+
+    fn hidden(&self) -> &'static [&'static str] {
+        &["major", "minor", "patch", "pre", "metadata", "original"]
+    }
+
+    fn copied(&self) -> Option<Value> {
+        // Only what is public is copied.
+        let blank = Version::parse("0.0.0", self.helm).ok()?;
+        Some(native(blank, self.pointer, self.helm))
     }
 
     fn print(&self, _plus: bool, sharp: bool) -> String {

@@ -368,6 +368,7 @@ fn capabilities(facts: &dyn Facts, mode: &Mode) -> Capabilities {
             minor: version.minor,
         },
         api_versions: Rc::new(api_versions),
+        api_order: Rc::default(),
     }
 }
 

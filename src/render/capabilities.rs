@@ -29,6 +29,7 @@ pub fn from_server(discovery: &Discovery) -> Capabilities {
             minor: version.minor.clone(),
         },
         api_versions: Rc::new(discovery.api_versions()),
+        api_order: Rc::default(),
     }
 }
 
@@ -46,7 +47,7 @@ pub fn from_flags(
         .map_err(|e| format!("invalid kube version '{}': {e}", kube_version.unwrap_or(&default)))?;
     let mut all = super::apis::compiled_in(helm);
     all.extend(api_versions.iter().cloned());
-    Ok(Capabilities { kube, api_versions: Rc::new(all) })
+    Ok(Capabilities { kube, api_versions: Rc::new(all.iter().cloned().collect()), api_order: Rc::new(all) })
 }
 
 fn flag(text: &str, helm: HelmVersion) -> Result<KubeVersion, String> {

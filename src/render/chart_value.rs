@@ -163,6 +163,9 @@ impl Native for ChartStruct {
         let metadata = native(Struct::metadata(&self.metadata.json));
         Some(vec![("Metadata", metadata), ("IsRoot", Value::bool(self.is_root))])
     }
+    fn embedded(&self) -> Option<&'static str> {
+        Some("Metadata")
+    }
     fn equals(&self, _: &dyn Native) -> Option<bool> {
         None // it holds lists
     }

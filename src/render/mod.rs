@@ -297,7 +297,7 @@ mod tests {
             chart: &chart,
             values: Map::new(BTreeMap::new(), MapType::Any),
             release: Release { name: "r".into(), namespace: "n".into(), revision: 1, is_upgrade: false },
-            capabilities: Capabilities { kube, api_versions: Default::default() },
+            capabilities: Capabilities { kube, api_versions: Default::default(), api_order: Default::default() },
             helm: "4.1".parse().unwrap(),
             options: Options::default(),
             parsed: &Parsed::default(),

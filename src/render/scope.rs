@@ -37,6 +37,8 @@ pub struct Capabilities {
     pub kube: KubeVersion,
     /// `.APIVersions`
     pub api_versions: Rc<BTreeSet<String>>,
+    /// The order in which Helm lists them, some twice where flags repeat them; by name, if it is empty.
+    pub api_order: Rc<Vec<String>>,
 }
 
 /// A field of `.Release`.
@@ -88,6 +90,11 @@ struct CapabilitiesValue {
 }
 
 impl CapabilitiesValue {
+    fn api_versions(&self) -> ApiVersions {
+        let c = &self.capabilities;
+        ApiVersions { all: c.api_versions.clone(), order: c.api_order.clone(), origins: self.all_apis }
+    }
+
     fn fields(&self) -> Vec<(&'static str, Value)> {
         let c = &self.capabilities;
         let of = |mut value: Value, origins: OriginSet| {
@@ -95,9 +102,12 @@ impl CapabilitiesValue {
             value
         };
         vec![
-            ("KubeVersion", of(native(KubeVersionValue(c.kube.clone(), self.helm)), self.kube)),
+            (
+                "KubeVersion",
+                of(native(KubeVersionValue { kube: c.kube.clone(), helm: self.helm, placed: true }), self.kube),
+            ),
             // Who asks for one version does not depend on the others: see `Has`.
-            ("APIVersions", native(ApiVersions { all: c.api_versions.clone(), origins: self.all_apis })),
+            ("APIVersions", native(self.api_versions())),
             ("HelmVersion", of(native(HelmVersionValue(self.helm)), self.helm_version)),
         ]
     }
@@ -121,13 +131,20 @@ impl Native for CapabilitiesValue {
     fn field(&self, name: &str) -> Option<Value> {
         named(self.fields(), name)
     }
+    fn methods(&self) -> &'static [Method] {
+        &[("Copy", &[])]
+    }
+    fn call(&self, _: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
+        let capabilities = self.capabilities.clone();
+        Ok(native(CapabilitiesValue { capabilities, ..*self }))
+    }
     fn members(&self) -> Option<Vec<(&'static str, Value)>> {
         Some(self.fields())
     }
     fn print(&self, _: bool, _: bool) -> String {
-        let kube = KubeVersionValue(self.capabilities.kube.clone(), self.helm).print(false, false);
-        let versions =
-            ApiVersions { all: self.capabilities.api_versions.clone(), origins: self.all_apis }.print(false, false);
+        let kube = KubeVersionValue { kube: self.capabilities.kube.clone(), helm: self.helm, placed: true }
+            .print(false, false);
+        let versions = self.api_versions().print(false, false);
         format!("&{{{kube} {versions} {}}}", HelmVersionValue(self.helm).print(false, false))
     }
     fn data(&self) -> Option<Value> {
@@ -146,12 +163,21 @@ fn package(helm: HelmVersion) -> &'static str {
     if helm.has(Quirk::CommonTypeNames) { "common" } else { "chartutil" }
 }
 
-struct KubeVersionValue(KubeVersion, HelmVersion);
+struct KubeVersionValue {
+    kube: KubeVersion,
+    helm: HelmVersion,
+    /// It lies in the capabilities, and so has the methods of its pointer.
+    placed: bool,
+}
 
 impl KubeVersionValue {
     fn fields(&self) -> Vec<(&'static str, Value)> {
         let text = |text: &str| Value::text(text);
-        vec![("Version", text(&self.0.version)), ("Major", text(&self.0.major)), ("Minor", text(&self.0.minor))]
+        vec![
+            ("Version", text(&self.kube.version)),
+            ("Major", text(&self.kube.major)),
+            ("Minor", text(&self.kube.minor)),
+        ]
     }
 }
 
@@ -166,22 +192,22 @@ impl Native for KubeVersionValue {
         named(self.fields(), name)
     }
     fn methods(&self) -> &'static [Method] {
-        &[("GitVersion", &[]), ("String", &[])]
+        if self.placed { &[("GitVersion", &[]), ("String", &[])] } else { &[] }
     }
     fn call(&self, name: &str, _: &[Value], _: &Origins) -> Result<Value, String> {
-        let text = if name == "String" { self.0.compared().to_owned() } else { self.0.version.clone() };
+        let text = if name == "String" { self.kube.compared().to_owned() } else { self.kube.version.clone() };
         Ok(Value::text(text))
     }
     fn members(&self) -> Option<Vec<(&'static str, Value)>> {
         let mut fields = self.fields();
-        if self.1.has(Quirk::KubeVersionNormalized) {
-            fields.insert(1, ("normalizedVersion", Value::text(self.0.normalized.as_str())));
+        if self.helm.has(Quirk::KubeVersionNormalized) {
+            fields.insert(1, ("normalizedVersion", Value::text(self.kube.normalized.as_str())));
         }
         Some(fields)
     }
     fn print(&self, plus: bool, _: bool) -> String {
-        let k = &self.0;
-        match (self.1.has(Quirk::KubeVersionNormalized), plus) {
+        let k = &self.kube;
+        match (self.helm.has(Quirk::KubeVersionNormalized), plus) {
             (true, false) => format!("{{{} {} {} {}}}", k.version, k.normalized, k.major, k.minor),
             (false, false) => format!("{{{} {} {}}}", k.version, k.major, k.minor),
             (true, true) => format!(
@@ -198,7 +224,18 @@ impl Native for KubeVersionValue {
         Some(self.fields())
     }
     fn written(&self) -> Option<String> {
-        Some(self.0.compared().to_owned())
+        self.placed.then(|| self.kube.compared().to_owned())
+    }
+    fn hidden(&self) -> &'static [&'static str] {
+        if self.helm.has(Quirk::KubeVersionNormalized) { &["normalizedVersion"] } else { &[] }
+    }
+    fn passed(&self) -> Option<Value> {
+        Some(native(KubeVersionValue { kube: self.kube.clone(), helm: self.helm, placed: false }))
+    }
+    fn copied(&self) -> Option<Value> {
+        // Only what is public is copied.
+        let kube = KubeVersion { normalized: String::new(), ..self.kube.clone() };
+        Some(native(KubeVersionValue { kube, helm: self.helm, placed: false }))
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -207,7 +244,17 @@ impl Native for KubeVersionValue {
 
 struct ApiVersions {
     all: Rc<BTreeSet<String>>,
+    order: Rc<Vec<String>>,
     origins: OriginSet,
+}
+
+impl ApiVersions {
+    fn listed(&self) -> Vec<&str> {
+        if self.order.is_empty() {
+            return self.all.iter().map(String::as_str).collect();
+        }
+        self.order.iter().map(String::as_str).collect()
+    }
 }
 
 impl Native for ApiVersions {
@@ -226,10 +273,10 @@ impl Native for ApiVersions {
         Ok(Value::bool(has).under(origins.only(Origin::ApiVersion(wanted.into())), origins))
     }
     fn print(&self, _: bool, _: bool) -> String {
-        format!("[{}]", self.all.iter().cloned().collect::<Vec<_>>().join(" "))
+        format!("[{}]", self.listed().join(" "))
     }
     fn data(&self) -> Option<Value> {
-        let mut list = Value::typed_list(self.all.iter().map(|v| Value::text(v.as_str())).collect(), ListType::Str);
+        let mut list = Value::typed_list(self.listed().into_iter().map(Value::text).collect(), ListType::Str);
         list.origins = self.origins;
         Some(list)
     }

@@ -75,7 +75,7 @@ fn len(call: &mut Call<'_>, args: &[Value]) -> Answer {
         Repr::Nil => return error("len of nil pointer"),
         Repr::Native(native) => match native.elements() {
             Some(data) => return len(call, &[data]),
-            None => return error(format!("len of type {}", value.type_name(call.helm))),
+            None => return error(format!("len of type {}", value.pointee_name(call.helm))),
         },
         _ => return error(format!("len of type {}", value.type_name(call.helm))),
     };
@@ -91,6 +91,9 @@ fn position(call: &Call<'_>, index: &Value, limit: usize) -> Result<usize, FuncE
                 return error(format!("index out of range: {i}"));
             }
             Ok(i as usize)
+        }
+        Repr::Native(native) if native.kind() == "int" && native.data().is_some() => {
+            position(call, &native.data().unwrap_or_default(), limit)
         }
         Repr::Nil => error("cannot index slice/array with nil"),
         _ => error(format!("cannot index slice/array with type {}", index.type_name(call.helm))),
@@ -133,8 +136,11 @@ fn index(call: &mut Call<'_>, args: &[Value]) -> Answer {
                 Value::new(Repr::Int(i64::from(byte), crate::value::IntType::Uint8))
             }
             Repr::Native(native) => match native.elements() {
-                Some(data) => index(call, &[data, key.clone()])?,
-                _ => return error(format!("can't index item of type {}", item.type_name(call.helm))),
+                Some(data) => match (native.kind(), key.as_text().and_then(|key| native.field(&key.lossy()))) {
+                    ("map", Some(found)) => found,
+                    _ => index(call, &[data, key.clone()])?,
+                },
+                _ => return error(format!("can't index item of type {}", item.pointee_name(call.helm))),
             },
             Repr::Nil => return error("index of nil pointer"),
             _ => return error(format!("can't index item of type {}", item.type_name(call.helm))),
@@ -157,7 +163,7 @@ fn slice(call: &mut Call<'_>, args: &[Value]) -> Answer {
         Repr::Str(_) if bounds.len() == 3 => return error("cannot 3-index slice a string"),
         Repr::Str(text) => text.len(),
         Repr::List(list) => list.items.len(),
-        _ => return error(format!("can't slice item of type {}", item.type_name(call.helm))),
+        _ => return error(format!("can't slice item of type {}", item.pointee_name(call.helm))),
     };
     let mut at = [0, size, size];
     for (slot, bound) in at.iter_mut().zip(bounds) {
@@ -194,15 +200,25 @@ fn sprintf(call: &mut Call<'_>, args: &[Value]) -> Answer {
 }
 
 /// Arguments as the escaping functions see them.
-fn escaped(call: &Call<'_>, args: &[Value], escape: impl Fn(char, &mut String)) -> Value {
-    let text = match args {
-        [only] if only.as_text().is_some() => only.as_text().cloned().unwrap_or_default(),
-        _ => {
-            let shown = |arg: &Value| if arg.is_nil() { Value::text("<no value>") } else { arg.clone() };
-            let args: Vec<Value> = args.iter().map(shown).collect();
-            printf::sprint(&args, call.helm, call.origins)
+fn seen(call: &Call<'_>, args: &[Value]) -> Text {
+    if let [only] = args
+        && let Some(text) = only.as_text()
+    {
+        return text.clone();
+    }
+    let shown = |arg: &Value| match arg.repr() {
+        Repr::Nil => Value::text("<no value>"),
+        Repr::Native(native) if native.kind() == "ptr" && args.len() == 1 => {
+            Value::text(super::print::pointee_text(arg, call.helm, call.origins))
         }
+        _ => arg.clone(),
     };
+    let args: Vec<Value> = args.iter().map(shown).collect();
+    printf::sprint(&args, call.helm, call.origins)
+}
+
+fn escaped(call: &Call<'_>, args: &[Value], escape: impl Fn(char, &mut String)) -> Value {
+    let text = seen(call, args);
     let mut out = String::new();
     for c in go_lossy(text.bytes()).chars() {
         escape(c, &mut out);
@@ -238,7 +254,7 @@ fn js(call: &mut Call<'_>, args: &[Value]) -> Answer {
 }
 
 fn urlquery(call: &mut Call<'_>, args: &[Value]) -> Answer {
-    let text = printf::sprint(args, call.helm, call.origins);
+    let text = seen(call, args);
     let mut out = TextBuilder::default();
     for b in text.bytes() {
         match b {
@@ -275,7 +291,7 @@ fn basic(value: &Value) -> Option<Basic> {
         Repr::Int(_, ty) => Some(if ty.is_unsigned() { Basic::Uint } else { Basic::Int }),
         Repr::Float(_) => Some(Basic::Float),
         Repr::Str(_) => Some(Basic::Str),
-        Repr::Native(native) if native.kind() == "int64" => Some(Basic::Int),
+        Repr::Native(native) if matches!(native.kind(), "int" | "int64") => Some(Basic::Int),
         Repr::Native(native) if native.as_any().is::<Complex>() => Some(Basic::Complex),
         _ => None,
     }

@@ -7,6 +7,7 @@ use super::error::Cause;
 use super::eval::{Exec, Run, Scope};
 use super::func::{Call, Effect, Flow, FuncDef, FuncError, Param, Site};
 use super::gate::Place;
+use crate::base::version::Quirk;
 use crate::value::origin::Origin;
 use crate::value::{IntType, ListType, MapType, OriginSet, Repr, Text, Value};
 
@@ -55,10 +56,26 @@ impl Run<'_> {
             values.push(self.checked(scope, before, last, param(def, args.len()), true)?);
         }
         self.run(scope, node, def, &values).map_err(|mut error| {
-            if let (Cause::Called(function, text), Some(operand)) = (&mut error.cause, args.first()) {
-                match (function.as_str(), &operand.kind) {
-                    ("call", _) => *text = text.replacen("{}", &operand.to_string(), 1),
-                    ("len", ExprKind::Nil) => *text = "reflect: call of reflect.Value.Type on zero Value".into(),
+            if let Cause::Called(function, text) = &mut error.cause {
+                let is_nil = |value: Option<&Value>| value.is_some_and(Value::is_nil);
+                match (function.as_str(), args.first()) {
+                    ("call", Some(Expr { kind: ExprKind::Pipe(pipe), .. })) => {
+                        *text = text.replacen("{}", &pipe.to_string(), 1);
+                    }
+                    ("call", Some(operand)) => *text = text.replacen("{}", &operand.to_string(), 1),
+                    ("call", None) if !self.helm.has(Quirk::NamesComparedTypes) => {
+                        error.cause = Cause::Crash("runtime error: index out of range [0] with length 0".into());
+                    }
+                    ("call", None) => {
+                        let shown = values.first().map(|value| match value.as_text() {
+                            Some(text) => text.lossy().into_owned(),
+                            None => format!("<{} Value>", value.type_name(self.helm)),
+                        });
+                        *text = text.replacen("{}", &shown.unwrap_or_default(), 1);
+                    }
+                    ("len", None | Some(Expr { kind: ExprKind::Nil, .. })) if is_nil(values.first()) => {
+                        *text = "reflect: call of reflect.Value.Type on zero Value".into();
+                    }
                     _ => {}
                 }
             }
@@ -146,9 +163,18 @@ impl Run<'_> {
     }
 
     fn called(&self, scope: &Scope, node: CallNode<'_>, def: &FuncDef, error: FuncError) -> Exec<Value> {
-        let name = def.name.to_owned();
+        match error {
+            FuncError::Error(text) | FuncError::Panic(text) if def.effect == Effect::Abort => {
+                self.fail(scope, node.0, node.1, Cause::Abort(text))
+            }
+            error => self.failed(scope, node, def.name, error),
+        }
+    }
+
+    /// A function or method failed.
+    fn failed(&self, scope: &Scope, node: CallNode<'_>, name: &str, error: FuncError) -> Exec<Value> {
+        let name = name.to_owned();
         let cause = match error {
-            FuncError::Error(text) | FuncError::Panic(text) if def.effect == Effect::Abort => Cause::Abort(text),
             FuncError::Error(text) | FuncError::Panic(text) => Cause::Called(name, text),
             FuncError::Template(prefix, inner) => Cause::Calling(name, prefix, inner),
             FuncError::NoTemplate(template) => Cause::NoTemplate(name, template),
@@ -163,14 +189,13 @@ impl Run<'_> {
         scope: &mut Scope,
         dot: &Value,
         receiver: &Value,
-        node: &Expr,
+        (node, called): (&Expr, &Expr),
         name: &str,
         args: &[Expr],
         last: Option<Value>,
     ) -> Exec<Value> {
-        let Repr::Native(native) = receiver.repr() else { return Ok(Value::NIL) };
         let mut values = Vec::with_capacity(args.len() + 1);
-        let signature = native.signature(name);
+        let signature = super::methods::signature(receiver, name);
         if let Some(params) = signature {
             let given = args.len() + usize::from(last.is_some());
             if given != params.len() {
@@ -180,8 +205,15 @@ impl Run<'_> {
         }
         let wanted = |i: usize| match signature.and_then(|params| params.get(i)) {
             Some(&"string") => Param::Str,
-            _ => Param::Any,
+            Some(&"int") => Param::Int,
+            Some(name) => Param::Named(name),
+            None => Param::Any,
         };
+        if let Repr::Native(native) = receiver.repr()
+            && let Some((_, why)) = native.uncallable(name)
+        {
+            return self.text_error(scope, node.pos, node, why.to_owned());
+        }
         for (i, arg) in args.iter().enumerate() {
             values.push(self.argument(scope, dot, arg, wanted(i))?);
         }
@@ -189,12 +221,12 @@ impl Run<'_> {
             let before = args.last().unwrap_or(node);
             values.push(self.checked(scope, before, last, wanted(args.len()), true)?);
         }
-        match native.call(name, &values, self.origins) {
+        match self.call_method(receiver, name, &values) {
             Ok(value) => {
                 let joined = self.origins.union_all(values.iter().map(|v| v.origins).chain([receiver.origins]));
                 Ok(value.under(joined, self.origins))
             }
-            Err(text) => self.fail(scope, node.pos, node, Cause::Called(name.to_owned(), text)),
+            Err(error) => self.failed(scope, (called.pos, called), name, error),
         }
     }
 
@@ -207,21 +239,21 @@ impl Run<'_> {
             ExprKind::Number(number) => self.ideal(scope, node, number),
             ExprKind::Str(_, text) => Ok(Value::text(text.clone())),
             ExprKind::Field(fields) => {
-                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), node, fields, &[], None)
+                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), (node, node), fields, &[], None)
             }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, node, name)?;
                 if fields.is_empty() {
                     return Ok(value);
                 }
-                self.fields(scope, dot, (value, scope.is_element(name)), node, fields, &[], None)
+                self.fields(scope, dot, (value, scope.is_element(name)), (node, node), fields, &[], None)
             }
             ExprKind::Function(name) => self.function(scope, dot, node, (node.pos, node), name, &[], None),
             ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, node, inner)?;
-                let node = scope.last_evaluated(inner);
-                self.fields(scope, dot, (receiver, false), node, fields, &[], None)
+                let last = scope.last_evaluated(inner);
+                self.fields(scope, dot, (receiver, false), (last, node), fields, &[], None)
             }
         }
     }
@@ -231,6 +263,8 @@ impl Run<'_> {
         match &node.kind {
             ExprKind::Nil => match want {
                 Param::Any | Param::Map | Param::List | Param::Strings | Param::Reflect => Ok(Value::NIL),
+                // An interface, or a pointer.
+                Param::Named(name) if name == super::methods::WRITER || name.starts_with('*') => Ok(Value::NIL),
                 _ => self.text_error(scope, node.pos, node, format!("cannot assign nil to {}", type_name(want))),
             },
             ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(..) => self.constant(scope, node, want),
@@ -264,8 +298,16 @@ impl Run<'_> {
             (Param::Float, ExprKind::Number(number)) if number.float.is_some() => {
                 Ok(Value::float(number.float.unwrap_or(0.0)))
             }
+            (Param::Uint32, ExprKind::Number(number)) if number.uint.is_some() => {
+                let value = number.uint.unwrap_or(0) as u32;
+                Ok(Value::new(Repr::Int(value.into(), IntType::Uint32)))
+            }
+            (Param::Named("time.Duration"), ExprKind::Number(number)) if number.int.is_some() => {
+                Ok(Value::int64(number.int.unwrap_or(0)))
+            }
             (Param::Str, _) => found("string"),
-            (Param::Int | Param::Int64, _) => found("integer"),
+            (Param::Int | Param::Int64 | Param::Named("time.Duration"), _) => found("integer"),
+            (Param::Uint32, _) => found("unsigned integer"),
             (Param::Float, _) => found("float"),
             (Param::Bool, _) => found("bool"),
             (want, _) => {
@@ -277,6 +319,12 @@ impl Run<'_> {
 
     /// A computed value for a parameter. `no_value`: a nil here is no value at all, not a nil interface.
     fn checked(&mut self, scope: &Scope, node: &Expr, value: Value, want: Param, no_value: bool) -> Exec<Value> {
+        if let (Param::Any, Repr::Native(native)) = (want, value.repr())
+            && let Some(mut passed) = native.passed()
+        {
+            (passed.origins, passed.at) = (value.origins, value.at);
+            return Ok(passed);
+        }
         let fits = match (want, value.repr()) {
             (Param::Any | Param::Reflect, _) | (_, Repr::Hole(_)) => true,
             (Param::Map | Param::List | Param::Strings, Repr::Nil) if no_value => true,
@@ -291,6 +339,7 @@ impl Run<'_> {
                     return Ok(plain);
                 }
             },
+            (Param::Uint32, Repr::Int(_, IntType::Uint32)) => true,
             (Param::Int, Repr::Int(_, IntType::Int)) | (Param::Int64, Repr::Int(_, IntType::Int64)) => true,
             (Param::List, Repr::List(list)) => matches!(list.ty, ListType::Any | ListType::Nil),
             (Param::Strings, Repr::List(list)) => matches!(list.ty, ListType::Str | ListType::NilStr),
@@ -357,6 +406,7 @@ fn type_name(param: Param) -> &'static str {
         Param::Str => "string",
         Param::Int => "int",
         Param::Int64 => "int64",
+        Param::Uint32 => "uint32",
         Param::Float => "float64",
         Param::Bool => "bool",
         Param::Map => "map[string]interface {}",

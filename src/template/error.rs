@@ -34,6 +34,8 @@ pub enum Cause {
     Abort(String),
     /// A limit of this program was reached.
     Limit(String),
+    /// Go's template package itself came to grief.
+    Crash(String),
 }
 
 impl ExecError {
@@ -41,6 +43,9 @@ impl ExecError {
     pub fn render(&self, helm: HelmVersion) -> String {
         if let Some(message) = self.abort() {
             return format!("execution error at ({}): {message}", location(&self.place));
+        }
+        if let Cause::Crash(text) = &self.cause {
+            return format!("rendering template failed: {text}");
         }
         if let Some(text) = helm.has(Quirk::MultiLineErrors).then(|| self.several_lines()).flatten() {
             return text;
@@ -71,7 +76,7 @@ impl ExecError {
                 let _ = write!(out, "executing {} at <{}>: ", super::lex::quote(&error.template), node);
             }
             match &error.cause {
-                Cause::Text(text) | Cause::Abort(text) | Cause::Limit(text) => out.push_str(text),
+                Cause::Text(text) | Cause::Abort(text) | Cause::Limit(text) | Cause::Crash(text) => out.push_str(text),
                 Cause::Called(function, text) => {
                     let _ = write!(out, "error calling {function}: {text}");
                 }
@@ -79,6 +84,11 @@ impl ExecError {
                     let _ = write!(out, "error calling {function}: {}", no_template(name));
                 }
                 Cause::Calling(function, prefix, inner) => {
+                    // What came to grief is caught where a function was called.
+                    if let Cause::Crash(text) = &inner.cause {
+                        let _ = write!(out, "error calling {function}: {text}");
+                        return out;
+                    }
                     let _ = write!(out, "error calling {function}: {prefix}");
                     error = inner;
                     continue;
@@ -101,12 +111,14 @@ impl ExecError {
                 Cause::NoTemplate(function, name) => {
                     let _ = write!(out, "error calling {function}:\n{}", no_template(name));
                 }
-                Cause::Calling(function, prefix, inner) if prefix.is_empty() => {
+                Cause::Calling(function, prefix, inner)
+                    if prefix.is_empty() && !matches!(inner.cause, Cause::Crash(_)) =>
+                {
                     let _ = writeln!(out, "error calling {function}:");
                     error = inner;
                     continue;
                 }
-                Cause::Calling(..) | Cause::Called(..) | Cause::Abort(_) => return None,
+                Cause::Calling(..) | Cause::Called(..) | Cause::Abort(_) | Cause::Crash(_) => return None,
             }
             return Some(out);
         }

@@ -402,7 +402,10 @@ impl<'a> Run<'a> {
 
     fn cannot_range<T>(&self, scope: &Scope, branch: &Branch, value: &Value) -> Exec<T> {
         let shown = super::print::go_v(value, self.helm);
-        let text = format!("range can't iterate over {}", String::from_utf8_lossy(&shown));
+        let shown = String::from_utf8_lossy(&shown);
+        // Of a pointer, Go shows what it points to.
+        let shown = if value.kind() == "ptr" { shown.strip_prefix('&').unwrap_or(&shown) } else { &shown };
+        let text = format!("range can't iterate over {shown}");
         self.at_last(scope, &branch.pipe, text)
     }
 
@@ -484,12 +487,12 @@ impl<'a> Run<'a> {
         let args = command.args.get(1..).unwrap_or_default();
         match &first.kind {
             ExprKind::Field(fields) => {
-                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), first, fields, args, last)
+                self.fields(scope, dot, (dot.clone(), scope.dot_is_element), (first, first), fields, args, last)
             }
             ExprKind::Chain(inner, fields) => {
                 let receiver = self.chain_base(scope, dot, first, inner)?;
                 let node = scope.last_evaluated(inner);
-                self.fields(scope, dot, (receiver, false), node, fields, args, last)
+                self.fields(scope, dot, (receiver, false), (node, first), fields, args, last)
             }
             ExprKind::Variable(name, fields) => {
                 let value = self.variable(scope, first, name)?;
@@ -497,7 +500,7 @@ impl<'a> Run<'a> {
                     self.no_arguments(scope, first, args, &last)?;
                     return Ok(value);
                 }
-                self.fields(scope, dot, (value, scope.is_element(name)), first, fields, args, last)
+                self.fields(scope, dot, (value, scope.is_element(name)), (first, first), fields, args, last)
             }
             ExprKind::Function(name) => self.function(scope, dot, first, (command.pos, command), name, args, last),
             ExprKind::Pipe(pipe) => self.pipeline(scope, dot, pipe),

@@ -9,14 +9,14 @@ use crate::value::{ListType, MapType, Repr, Value};
 
 impl Run<'_> {
     /// Fields (or methods) one after the other; only the last may take arguments. The receiver comes with what
-    /// [`Scope::dot_is_element`] says of it.
+    /// [`Scope::dot_is_element`] says of it. The nodes are the one evaluated last, and the one with the fields.
     #[allow(clippy::too_many_arguments)] // as Go's own
     pub(super) fn fields(
         &mut self,
         scope: &mut Scope,
         dot: &Value,
         (receiver, is_element): (Value, bool),
-        node: &Expr,
+        nodes: (&Expr, &Expr),
         fields: &[Rc<str>],
         args: &[Expr],
         last: Option<Value>,
@@ -36,7 +36,7 @@ impl Run<'_> {
             // What lies in a map or list has the static type `interface {}`; a receiver itself has its own.
             let bare = if i == 0 { !is_element } else { typed };
             typed = !holds_interfaces(&value);
-            value = self.field(scope, dot, &value, bare, node, field, args, given)?;
+            value = self.field(scope, dot, &value, bare, nodes, field, args, given)?;
             no_value = false;
         }
         Ok(value)
@@ -49,22 +49,18 @@ impl Run<'_> {
         dot: &Value,
         receiver: &Value,
         bare: bool,
-        node: &Expr,
+        (node, called): (&Expr, &Expr),
         field: &Rc<str>,
         args: &[Expr],
         last: Option<Value>,
     ) -> Exec<Value> {
         let has_args = !args.is_empty() || last.is_some();
+        if super::methods::signature(receiver, field).is_some() {
+            return self.method(scope, dot, receiver, (node, called), field, args, last);
+        }
         match receiver.repr() {
             Repr::Nil => {
                 self.text_error(scope, node.pos, node, format!("nil pointer evaluating interface {{}}.{field}"))
-            }
-            // `.Values` is a named type in Go: this method of it gives the plain map.
-            Repr::Map(map) if map.ty() == MapType::Values && &**field == "AsMap" && !has_args => {
-                let mut plain = Value::new(Repr::Map(map.plain()));
-                plain.origins = receiver.origins;
-                plain.at = receiver.at;
-                Ok(plain)
             }
             Repr::Map(map) => {
                 if has_args {
@@ -75,29 +71,30 @@ impl Run<'_> {
                 Ok(self.entry(receiver, field, found))
             }
             Repr::Hole(_) => Ok(self.below_hole(receiver, field)),
-            Repr::Native(native) => {
-                if native.signature(field).is_some() {
-                    return self.method(scope, dot, receiver, node, field, args, last);
+            Repr::Native(native) => match native.field(field) {
+                _ if has_args && native.kind() == "map" => {
+                    let text = format!("{field} is not a method but has arguments");
+                    self.text_error(scope, node.pos, node, text)
                 }
-                match native.field(field) {
-                    _ if has_args && native.kind() == "map" => {
-                        let text = format!("{field} is not a method but has arguments");
-                        self.text_error(scope, node.pos, node, text)
-                    }
-                    Some(_) if has_args => {
-                        let text = format!("{field} has arguments but cannot be invoked as function");
-                        self.text_error(scope, node.pos, node, text)
-                    }
-                    Some(value) => Ok(value.under(receiver.origins, self.origins)),
-                    None => self.no_field(scope, node, field, receiver, bare),
+                Some(_) if has_args => {
+                    let text = format!("{field} has arguments but cannot be invoked as function");
+                    self.text_error(scope, node.pos, node, text)
                 }
-            }
+                Some(value) => Ok(value.under(receiver.origins, self.origins)),
+                None => self.no_field(scope, node, field, receiver, bare),
+            },
             _ => self.no_field(scope, node, field, receiver, bare),
         }
     }
 
     fn no_field(&self, scope: &Scope, node: &Expr, field: &str, receiver: &Value, bare: bool) -> Exec<Value> {
         let ty = if bare { receiver.type_name(self.helm) } else { "interface {}".into() };
+        if let Repr::Native(native) = receiver.repr()
+            && native.hidden().contains(&field)
+        {
+            let text = format!("{field} is an unexported field of struct type {ty}");
+            return self.text_error(scope, node.pos, node, text);
+        }
         self.text_error(scope, node.pos, node, format!("can't evaluate field {field} in type {ty}"))
     }
 
@@ -112,7 +109,7 @@ impl Run<'_> {
             },
         };
         // A missing entry of a map of strings is the empty one.
-        let of_texts = map.as_map().is_some_and(|map| map.ty() == MapType::Str);
+        let of_texts = map.as_map().is_some_and(|map| matches!(map.ty(), MapType::Str | MapType::NilStr));
         let mut value = found.unwrap_or_else(|| if of_texts { Value::text("") } else { Value::NIL });
         if blank && self.origins.tracking() {
             let at =
@@ -148,7 +145,7 @@ impl Run<'_> {
 pub(super) fn holds_interfaces(container: &Value) -> bool {
     match container.repr() {
         Repr::List(list) => matches!(list.ty, ListType::Any | ListType::Nil),
-        Repr::Map(map) => map.ty() != MapType::Str,
+        Repr::Map(map) => !matches!(map.ty(), MapType::Str | MapType::NilStr),
         Repr::Hole(_) => true,
         _ => false,
     }

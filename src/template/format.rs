@@ -183,7 +183,11 @@ fn address(flags: Flags) -> Vec<u8> {
 /// `%!d(string=x)`: the value is shown with the flags of the verb that does not fit.
 fn bad(verb: char, flags: Flags, arg: &Value, helm: HelmVersion) -> Vec<u8> {
     let mut out = format!("%!{verb}({}=", arg.type_name(helm)).into_bytes();
-    out.extend(format_one('v', flags, arg, helm, 0));
+    let number = match arg.repr() {
+        Repr::Native(native) => native.data().filter(|data| data.as_int().is_some()),
+        _ => None,
+    };
+    out.extend(format_one('v', flags, number.as_ref().unwrap_or(arg), helm, 0));
     out.push(b')');
     out
 }

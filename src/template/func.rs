@@ -62,6 +62,8 @@ pub enum Param {
     Int,
     /// `int64`
     Int64,
+    /// `uint32`
+    Uint32,
     /// `float64`
     Float,
     /// `bool`

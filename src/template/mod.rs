@@ -12,6 +12,7 @@ mod format;
 pub mod func;
 pub mod gate;
 pub mod lex;
+mod methods;
 pub mod parse;
 pub mod print;
 pub mod printf;

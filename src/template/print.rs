@@ -41,9 +41,19 @@ pub fn action_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text 
         Repr::Nil => Text::marked(NO_VALUE.as_bytes(), value.origins),
         Repr::Native(native) => match native.written() {
             Some(text) => Text::marked(text.as_bytes(), value.origins),
-            None => go_v_text(value, helm, origins),
+            None => pointee_text(value, helm, origins),
         },
         _ => go_v_text(value, helm, origins),
+    }
+}
+
+/// What an escaping function, and an action, prints of a value: of a pointer, what it points to.
+pub fn pointee_text(value: &Value, helm: HelmVersion, origins: &Origins) -> Text {
+    let shown = go_v_text(value, helm, origins);
+    let is_pointer = matches!(value.repr(), Repr::Native(native) if native.kind() == "ptr");
+    match shown.bytes() {
+        [b'&', rest @ ..] if is_pointer => shown.slice(1, 1 + rest.len()),
+        _ => shown,
     }
 }
 

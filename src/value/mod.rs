@@ -150,6 +150,10 @@ pub trait Native {
     fn members(&self) -> Option<Vec<(&'static str, Value)>> {
         None
     }
+    /// The member that is a struct without a name of its own.
+    fn embedded(&self) -> Option<&'static str> {
+        None
+    }
     /// The plain data that it marshals as, if it does.
     fn data(&self) -> Option<Value>;
     /// The list or map that `range`, `index` and `len` see; structs have none, whatever they marshal as.
@@ -167,6 +171,28 @@ pub trait Native {
     }
     /// What TOML writes without quotes, if it has a form of its own there.
     fn toml(&self) -> Option<String> {
+        None
+    }
+    /// Names of fields that Go knows and keeps to itself.
+    fn hidden(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Why Go does not call a method of that name, if it has one that does not fit templates.
+    fn uncallable(&self, name: &str) -> Option<(usize, &'static str)> {
+        let _ = name;
+        None
+    }
+    /// What is left of it as an argument of a function, where that differs: Go can call methods on the pointer only of
+    /// what lies somewhere.
+    fn passed(&self) -> Option<Value> {
+        None
+    }
+    /// What `deepCopy` makes of it, if it is not the same again.
+    fn copied(&self) -> Option<Value> {
+        None
+    }
+    /// The text that TOML and `toYamlPretty` write where JSON writes something else.
+    fn spelled(&self) -> Option<String> {
         None
     }
     /// Whether it is the same as another value of its type, as Go's `==` has it; `None` if Go cannot compare the type.
@@ -373,6 +399,15 @@ impl Value {
         }
     }
 
+    /// Go's name of the type that a pointer points to; any other value's own type.
+    pub fn pointee_name(&self, helm: HelmVersion) -> String {
+        let name = self.type_name(helm);
+        match name.strip_prefix('*') {
+            Some(pointee) if self.kind() == "ptr" => pointee.to_owned(),
+            _ => name,
+        }
+    }
+
     /// Every origin the value or anything inside it has.
     pub fn deep_origins(&self, origins: &Origins) -> OriginSet {
         self.deep_origins_of(&mut 0, origins)
@@ -442,6 +477,10 @@ impl Value {
                 map.entries().iter().map(|(k, v)| (k.clone(), v.copy_below(depth + 1))).collect(),
                 map.ty(),
             )),
+            Repr::Native(native) => match native.copied() {
+                Some(copy) => copy.repr,
+                None => self.repr.clone(),
+            },
             other => other.clone(),
         };
         Value { repr, origins: self.origins, at: self.at }
@@ -464,6 +503,9 @@ impl OriginWalk {
         }
     }
 }
+
+/// The error of an access through nil.
+pub const NIL_POINTER: &str = "runtime error: invalid memory address or nil pointer dereference";
 
 /// Nesting beyond which containers are not followed; templates can tie a map into a knot with `set`.
 pub const MAX_DEPTH: usize = 500;

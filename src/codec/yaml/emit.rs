@@ -23,7 +23,9 @@ use crate::value::{IntType, ListType, MAX_DEPTH, OriginSet, Origins, Repr, Text,
 /// Go's text. `toYaml` answers "" instead, `mustToYaml` fails with it.
 pub fn emit(value: &Value, origins: &Origins) -> Result<Text, String> {
     let mut sink = Sink::new(origins);
-    let item = Builder { sink: &sink, pretty: false }.item(value, OriginSet::EMPTY, 0)?;
+    let item = Builder { sink: &sink, pretty: false }.item(value, OriginSet::EMPTY, 0);
+    let item =
+        item.map_err(|e| if e.starts_with("json: ") { format!("error marshaling into JSON: {e}") } else { e })?;
     write::write(&item, write::HELM, &mut sink);
     Ok(trim_newline(sink.finish()))
 }
@@ -171,12 +173,29 @@ impl Builder<'_, '_> {
                     if drawn { origins.union(own, origins.only(Origin::Random("order of keys".into()))) } else { own };
                 Item::Map(pairs, own)
             }
+            Repr::Native(native) if self.pretty && native.members().is_some() => {
+                // The fields of a struct in its order, all of them, in lower case.
+                let own = self.sink.origins().union(context, value.origins);
+                let members = native.members().unwrap_or_default().into_iter();
+                let public = members.filter(|(name, _)| name.starts_with(char::is_uppercase));
+                let pairs = public.map(|(name, member)| {
+                    Ok((Text::from(name.to_lowercase().as_str()), self.item(&member, own, depth + 1)?))
+                });
+                Item::Map(pairs.collect::<Result<_, String>>()?, own)
+            }
+            Repr::Native(native) if self.pretty && native.spelled().is_some() => {
+                self.string(&native.spelled().unwrap_or_default().into(), self.sink.scalar(value, context))?
+            }
+            Repr::Native(native) if self.pretty && native.toml().is_some() => {
+                let text = native.data().and_then(|data| data.as_text().map(|text| text.lossy().into_owned()));
+                Item::Word(text.unwrap_or_default(), self.sink.scalar(value, context))
+            }
             Repr::Native(native) => match native.data() {
                 Some(data) => {
                     let own = self.sink.origins().union(context, value.origins);
                     self.item(&data, own, depth + 1)?
                 }
-                None => return Err(format!("json: unsupported type: {}", native.print(false, false))),
+                None => return Err(json::unsupported(&**native)),
             },
             Repr::Nil | Repr::Bool(_) | Repr::Int(..) | Repr::Float(_) => {
                 Item::Word(self.word(value)?, self.sink.scalar(value, context))

@@ -43,7 +43,10 @@ fn to_yaml_prints_what_helm_prints() {
     ] {
         assert_eq!(to_yaml(&json), yaml, "{json}");
     }
-    assert_eq!(emit(&Value::float(f64::INFINITY), &Origins::new(false)), Err("json: unsupported value: +Inf".into()));
+    assert_eq!(
+        emit(&Value::float(f64::INFINITY), &Origins::new(false)),
+        Err("error marshaling into JSON: json: unsupported value: +Inf".into())
+    );
 }
 
 #[test]

@@ -118,6 +118,17 @@ impl Time {
         Time { zone: self.zone.clone(), monotonic: self.monotonic, ..moved }
     }
 
+    /// The multiple of so many nanoseconds since year 1 before it, or the nearest one.
+    pub fn multiple(&self, nanos: i64, nearest: bool) -> Time {
+        let exact = Time { monotonic: false, ..self.clone() };
+        if nanos <= 0 {
+            return exact;
+        }
+        let rest = (self.total_nanos() - Time::zero().total_nanos()).rem_euclid(i128::from(nanos)) as i64;
+        let up = nearest && rest >= nanos - rest;
+        exact.plus(if up { nanos - rest } else { -rest })
+    }
+
     /// The same moment in another zone.
     pub fn shown_in(&self, zone: Zone) -> Time {
         Time { zone, monotonic: false, ..self.clone() }
