@@ -158,6 +158,7 @@ impl Run<'_> {
         let object = Object::new((*self.hr.json).clone(), Default::default()).map(std::rc::Rc::new);
         if object.is_some() {
             self.cluster.apply([(self.key.clone(), object)]);
+            self.helm.wrote(&self.hr);
         }
     }
 
@@ -188,6 +189,7 @@ impl Run<'_> {
         self.write_chart();
         self.hr.unmark(&["Stalled"]);
         self.hr.mark("Reconciling", "True", "Progressing", "Fulfilling prerequisites");
+        self.persist();
         let prepared = match prerequisites(&self.hr, self.cluster, self.settings, &mut self.trace) {
             Ok(prepared) => prepared,
             Err(Outcome::Exited(exit)) => return self.exit(exit),

@@ -49,6 +49,8 @@ pub struct Settled {
     pub runs: Vec<(ReleaseRef, Cycle)>,
     /// The HelmRelease as each of these runs left it; nothing if it is gone.
     pub states: Vec<Option<Rc<Object>>>,
+    /// The HelmRelease as each write of its status left it in these runs, the last one included.
+    pub writes: Vec<Vec<Rc<Json>>>,
 }
 
 impl Settled {
@@ -57,6 +59,7 @@ impl Settled {
         self.written.extend(later.written);
         self.runs.extend(later.runs);
         self.states.extend(later.states);
+        self.writes.extend(later.writes);
     }
 }
 
@@ -97,6 +100,13 @@ pub trait Fate {
         None
     }
 
+    /// The revision as the snapshot holds it, if Helm had begun to write it when the snapshot was taken: it has been
+    /// rendered before.
+    fn begun(&mut self, hr: &HelmRelease, version: i64) -> Option<StoredRelease> {
+        let _ = (hr, version);
+        None
+    }
+
     /// The HelmChart once source-controller has dealt with its new generation; `None` to take it from the charts given.
     fn packaged(&mut self, chart: &ObjectKey) -> Option<Rc<Object>> {
         let _ = chart;
@@ -131,6 +141,7 @@ pub fn settle(
         fate,
         written: Vec::new(),
         touched: Vec::new(),
+        writes: Vec::new(),
     };
     cluster.artifacts.extend(charts.artifacts());
     burn_behind_dependencies(cluster, &mut side, &queue);
@@ -138,6 +149,7 @@ pub fn settle(
     let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
     let mut runs: Vec<(ReleaseRef, Cycle)> = Vec::new();
     let mut states: Vec<Option<Rc<Object>>> = Vec::new();
+    let mut writes: Vec<Vec<Rc<Json>>> = Vec::new();
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
@@ -150,7 +162,9 @@ pub fn settle(
         }
         let key = release_key(&release);
         let before = cluster.get(&key).present();
+        side.writes.clear();
         let Some(cycle) = reconcile(cluster, &key, settings, &mut side) else { continue };
+        writes.push(std::mem::take(&mut side.writes));
         let after = cluster.get(&key).present();
         // What waits for this release looks at its readiness only (F-261).
         let acted = !cycle.done.is_empty() || readiness(before.as_deref()) != readiness(after.as_deref());
@@ -189,7 +203,7 @@ pub fn settle(
             }
         }
     }
-    Settled { written: side.written, runs, states }
+    Settled { written: side.written, runs, states, writes }
 }
 
 /// What dependents see of a release (`F-261`).
@@ -242,6 +256,8 @@ struct Side<'a> {
     written: Vec<Written>,
     /// Objects that changed.
     touched: Vec<ObjectKey>,
+    /// The HelmRelease as this run wrote it, again and again.
+    writes: Vec<Rc<Json>>,
 }
 
 impl Side<'_> {
@@ -266,6 +282,36 @@ impl Side<'_> {
     }
 }
 
+impl Side<'_> {
+    /// The end of an action that was under way when the snapshot was taken: what it stored is what it had rendered.
+    fn finish(&mut self, cluster: &mut Snapshot, request: &Request<'_>, begun: &StoredRelease) -> Applied {
+        let hr = request.hr;
+        let manifest = documents(begun, cluster);
+        let mut overlay = Overlay::new(&*cluster);
+        for doc in &manifest {
+            overlay.put(doc.object.clone(), &begun.namespace, None);
+        }
+        let edits = overlay.into_edits();
+        self.touched.extend(cluster.apply(edits));
+        let failed = match self.fate.verdict(hr, request.action, request.version) {
+            Verdict::Succeeds => None,
+            Verdict::Fails(why) | Verdict::Refused(why) => Some(why),
+        };
+        self.written.push(Written {
+            release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
+            action: request.action.clone(),
+            version: request.version,
+            manifest,
+            volatile: BTreeSet::new(),
+            error: None,
+            failed: failed.clone(),
+        });
+        let part = |field: &str| begun.json.get(field).cloned().unwrap_or_default();
+        let payload = json!({"chart": part("chart"), "manifest": part("manifest"), "hooks": part("hooks")});
+        Applied::Stored { payload, failed }
+    }
+}
+
 fn documents(revision: &StoredRelease, cluster: &Snapshot) -> Vec<Doc> {
     let parsed = parse_manifest(revision.manifest()).unwrap_or_default();
     parsed.into_iter().map(|d| Doc::new(d, &revision.namespace, cluster)).collect()
@@ -274,6 +320,9 @@ fn documents(revision: &StoredRelease, cluster: &Snapshot) -> Vec<Doc> {
 impl Helm for Side<'_> {
     fn release(&mut self, cluster: &mut Snapshot, request: &Request<'_>) -> Applied {
         let hr = request.hr;
+        if let Some(begun) = self.fate.begun(hr, request.version) {
+            return self.finish(cluster, request, &begun);
+        }
         let release = ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() };
         let mut subject = subject_of(hr, cluster, self.charts, self.settings, &mut Vec::new());
         subject.values = request.values.clone();
@@ -348,6 +397,10 @@ impl Helm for Side<'_> {
 
     fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
         self.fate.drift(hr)
+    }
+
+    fn wrote(&mut self, hr: &HelmRelease) {
+        self.writes.push(hr.json.clone());
     }
 
     fn remove(&mut self, cluster: &mut Snapshot, _: &HelmRelease, revision: &StoredRelease) {

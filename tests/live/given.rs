@@ -1,12 +1,12 @@
 //! What no rule foretells, taken from the recording: whether the API server and the hooks accept what is applied, and what
 //! becomes of sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use helm_render_predictor::cluster::object::{Object, ObjectKey};
 use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
-use helm_render_predictor::cluster::storage;
+use helm_render_predictor::cluster::storage::{self, StoredRelease};
 use helm_render_predictor::flux::settings::Settings;
 use helm_render_predictor::flux::{Action, Drift, HelmRelease};
 use helm_render_predictor::plan::settle::{Fate, Verdict, woken_by_source};
@@ -22,6 +22,8 @@ pub struct Recorded<'a> {
     pub place: String,
     pub step: &'a Json,
     pub after: &'a Snapshot,
+    /// Revisions that were being written when the step began.
+    pub begun: BTreeMap<ReleaseRef, StoredRelease>,
 }
 
 impl Recorded<'_> {
@@ -74,6 +76,13 @@ impl Fate for Recorded<'_> {
             }
         }
         verdict
+    }
+
+    fn begun(&mut self, hr: &HelmRelease, version: i64) -> Option<StoredRelease> {
+        let release = ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() };
+        let begun = self.begun.get(&release).filter(|r| r.version == version)?.clone();
+        self.given(format!("the wait of revision {version} of {} ends", hr.name));
+        Some(begun)
     }
 
     fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {

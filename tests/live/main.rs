@@ -11,6 +11,7 @@
 //! file the facts are counted; `LIVE_GIVEN=1` prints them.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros)]
 
+mod before;
 mod episode;
 mod given;
 mod play;

@@ -9,6 +9,7 @@ use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
 use crate::episode::Episode;
+use crate::before::rewind;
 use crate::given::{Recorded, as_stored, given_sources, spelled_anew};
 use crate::revisions::same_digests;
 use crate::status::Judge;
@@ -41,7 +42,7 @@ impl Episode {
     }
 
     fn step(&self, step: &Json, number: u64) -> Result<(), Failed> {
-        let mut cluster = self.snapshot(number - 1)?;
+        let mut cluster = self.before(number)?;
         let after = self.snapshot(number)?;
         cluster.coverage.namespaces.extend(after.coverage.namespaces.clone());
         let mut triggered = BTreeSet::new();
@@ -53,10 +54,14 @@ impl Episode {
             (patch["kind"] == "HelmRelease" && stamp.is_string()).then(|| patch["metadata"]["name"].clone())
         };
         let place = format!("{} step {number}", self.name);
-        let mut fate = Recorded { place, step, after: &after };
+        let begun = rewind(&mut cluster, &after);
+        let mut fate = Recorded { place, step, after: &after, begun };
         let mut settled = Settled::default();
         let events = step["event"].as_array().ok_or("a step without event")?;
-        let early = runs_before_event(step, &cluster);
+        let mut early = runs_before_event(step, &cluster);
+        early.extend(fate.begun.keys().cloned());
+        early.sort();
+        early.dedup();
         if !early.is_empty() {
             settled.extend(settle(&mut cluster, &self.charts(number - 1)?, &settings, &early, &mut fate));
         }
@@ -130,9 +135,6 @@ fn unjudged(step: &Json) -> Option<&'static str> {
     }
     if has("storage") || other(&["damaged", "vanishes", "cannot be downloaded", "file is"]) {
         return Some("archives in source-controller's storage are no part of a snapshot");
-    }
-    if step["settled"] == false {
-        return Some("the snapshot lies inside a retry loop");
     }
     if step["note"].as_str().is_some_and(|n| n.contains("race")) {
         return Some("a race of milliseconds");

@@ -87,11 +87,16 @@ impl Episode {
         predicted.retain(|secret, _| !restless.contains(helm_name(secret)));
         recorded.retain(|secret| !restless.contains(helm_name(secret)));
         let (want, got): (Vec<_>, Vec<_>) = (recorded.iter().collect(), predicted.keys().collect());
-        if want != got {
+        // A step that ends before all is quiet has not seen all that was to come.
+        let so_far = step["settled"] == false && want.iter().all(|secret| got.contains(secret));
+        if want != got && !so_far {
             let errors: Vec<String> = written.iter().filter_map(|w| w.error.clone()).collect();
             return Err(format!("recorded {want:?}, predicted {got:?}; refused {errors:?}").into());
         }
         for (secret, w) in predicted {
+            if !recorded.contains(&secret) {
+                continue;
+            }
             let object = after.objects().find(|o| o.key.kind == "Secret" && o.key.name == secret).cloned();
             // A later revision within the same step may have pushed it out.
             let Some(object) = object else { continue };

@@ -25,6 +25,7 @@ pub struct Judge<'a> {
 impl Judge<'_> {
     pub fn judge(&self, predicted: &Snapshot, recorded: &Snapshot) -> Result<(), Failed> {
         let mut wrong = Vec::new();
+        let unsettled = self.step["settled"] == false;
         let of =
             |object: &&Rc<Object>| object.key.group == "helm.toolkit.fluxcd.io" && object.key.kind == "HelmRelease";
         for object in recorded.objects().filter(of) {
@@ -38,7 +39,7 @@ impl Judge<'_> {
             // An endless loop of upgrades (F-29, F-143): how far a step sees it is a matter of time.
             let upgraded = |cycle: &Cycle| cycle.done.iter().any(|d| d.action == Action::Upgrade && d.error.is_none());
             let upgrades = runs.clone().filter(|(_, cycle)| upgraded(cycle)).count();
-            let inside = self.told(&release, &object.json)["status"]["history"].as_array().is_none_or(Vec::is_empty);
+            let inside = told(self.step, &release, &object.json)["status"]["history"].as_array().is_none_or(Vec::is_empty);
             if upgrades > 3 || (upgrades > 1 && inside) {
                 TALLY.unjudged(format!("an endless loop: {release}"));
                 continue;
@@ -47,45 +48,57 @@ impl Judge<'_> {
                 wrong.push(format!("{release} is not there"));
                 continue;
             };
-            let told = self.told(&release, &object.json);
+            let told = told(self.step, &release, &object.json);
             // What is tried again and again is seen after any of the attempts.
             let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
-            let restless = runs.clone().any(|(_, cycle)| again.contains(&cycle.requeue));
-            let retried = restless || self.retrying.contains(&release);
-            let first = differences(&told, &mine.json, retried);
-            if first.is_empty() || differences(&object.json, &mine.json, retried).is_empty() {
+            let restless = unsettled || runs.clone().any(|(_, cycle)| again.contains(&cycle.requeue));
+            let lenient = restless || self.retrying.contains(&release);
+            let first = differences(&told, &mine.json, lenient);
+            if first.is_empty() || differences(&object.json, &mine.json, lenient).is_empty() {
                 continue;
             }
-            let states = self.settled.runs.iter().zip(&self.settled.states).filter(|((r, _), _)| *r == release);
-            let mut states = states.filter_map(|(_, state)| state.clone());
-            if !(restless && states.any(|state| differences(&told, &state.json, true).is_empty())) {
+            // The step may end within a run: with what the controller wrote while it went on.
+            let within = restless || condition(&told, "Reconciling") == ("True", "Progressing");
+            let zipped = self.settled.runs.iter().zip(&self.settled.states).zip(&self.settled.writes);
+            let mine = zipped.filter(|(((r, _), _), _)| *r == release).map(|((_, state), writes)| (state, writes));
+            let ends = mine.clone().filter(|_| restless).filter_map(|(state, _)| Some(&*state.as_ref()?.json));
+            let inside = mine.filter(|_| within).flat_map(|(_, writes)| writes.iter().map(|json| &**json));
+            if !ends.chain(inside).any(|state| differences(&told, state, true).is_empty()) {
                 wrong.push(format!("{}: {}", release.name, first.join("; ")));
             }
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
     }
+}
 
-    /// The status at the end of the step as the outcome tells it, which may be later than the snapshot.
-    fn told(&self, release: &ReleaseRef, snapshot: &Json) -> Json {
-        let mut json = snapshot.clone();
-        let Some(told) = self.step["outcome"]["helmreleases"][&release.name].as_object() else { return json };
-        for (field, value) in told {
-            let value = match field.as_str() {
-                "conditions" => {
-                    let each = value.as_object().into_iter().flatten().map(|(kind, c)| {
-                        let mut c = c.clone();
-                        c["type"] = kind.as_str().into();
-                        c
-                    });
-                    Json::Array(each.collect())
-                }
-                "generation" | "suspend" | "reconciled_times" => continue,
-                _ => value.clone(),
-            };
-            json["status"][field] = value;
-        }
-        json
+/// The status at the end of a step as its outcome tells it, which may be later than the snapshot.
+pub fn told(step: &Json, release: &ReleaseRef, snapshot: &Json) -> Json {
+    let mut json = snapshot.clone();
+    let Some(told) = step["outcome"]["helmreleases"][&release.name].as_object() else { return json };
+    for (field, value) in told {
+        let value = match field.as_str() {
+            "conditions" => {
+                let each = value.as_object().into_iter().flatten().map(|(kind, c)| {
+                    let mut c = c.clone();
+                    c["type"] = kind.as_str().into();
+                    c
+                });
+                Json::Array(each.collect())
+            }
+            "generation" | "suspend" | "reconciled_times" | "requestedAt" | "forceAt" | "resetAt" => continue,
+            _ => value.clone(),
+        };
+        json["status"][field] = value;
     }
+    json
+}
+
+/// Status and reason of a condition.
+fn condition<'a>(hr: &'a Json, kind: &str) -> (&'a str, &'a str) {
+    let conditions = hr["status"]["conditions"].as_array();
+    let entry = conditions.into_iter().flatten().find(|c| c["type"] == kind);
+    let text = |field: &str| entry.and_then(|c| c[field].as_str()).unwrap_or_default();
+    (text("status"), text("reason"))
 }
 
 /// The status fields that differ. `restless`: it is tried again and again, so the time decides how often that was, and in

@@ -57,6 +57,10 @@ pub trait Helm {
         let _ = hr;
         None
     }
+    /// The controller has written the status of a HelmRelease: at the end of a run, or while it goes on.
+    fn wrote(&mut self, hr: &HelmRelease) {
+        let _ = hr;
+    }
     /// Deletes the objects of a stored revision.
     fn remove(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) {
         let _ = (cluster, hr, revision);
