@@ -186,7 +186,10 @@ impl Run<'_> {
             self.trace.check("F-73", text.clone());
             return self.exit(Exit::ChartNotWritten(text));
         }
-        self.write_chart();
+        if let Err(why) = self.write_chart() {
+            self.trace.check("F-73", why.clone());
+            return self.exit(Exit::ChartNotWritten(why));
+        }
         self.hr.unmark(&["Stalled"]);
         self.hr.mark("Reconciling", "True", "Progressing", "Fulfilling prerequisites");
         self.persist();
@@ -205,7 +208,7 @@ impl Run<'_> {
     }
 
     /// The HelmChart of the template is brought up to date (`F-12`, `F-13`).
-    fn write_chart(&mut self) {
+    fn write_chart(&mut self) -> Result<(), String> {
         let key = helmchart::generated(&self.hr);
         let old = self.hr.text("/status/helmChart").to_owned();
         if let Some((namespace, name)) = old.split_once('/')
@@ -219,13 +222,18 @@ impl Run<'_> {
             self.cluster.apply([(stale, None)]);
             self.hr.unset("helmChart");
         }
-        let Some(key) = key else { return };
+        let Some(key) = key else { return Ok(()) };
+        if let Some(why) = helmchart::no_namespace(&self.hr, &key, self.cluster) {
+            self.event(false, "HelmChartSyncErr");
+            return Err(why);
+        }
         let live = self.cluster.get(&key).present();
         if let Some(json) = helmchart::written(&self.hr, live.as_deref()) {
             self.event(false, if live.is_none() { "HelmChartCreated" } else { "HelmChartConfigured" });
             self.cluster.apply([(key.clone(), Object::new(json, Default::default()).map(std::rc::Rc::new))]);
         }
         self.hr.set("helmChart", format!("{}/{}", key.namespace, key.name));
+        Ok(())
     }
 
     /// An empty digest of post-renderers is filled in by older controllers (`F-294`, `F-375b`).
@@ -366,10 +374,18 @@ impl Run<'_> {
                     if state == State::Drifted {
                         self.drifted(&reason);
                     }
+                    if state == State::Unmanaged {
+                        // F-109: before it is known whether this run may act.
+                        self.hr.set_history(Vec::new());
+                    }
                     (action, state)
                 }
                 Outcome::Exited(exit) => return self.exit(exit),
-                Outcome::Unknown { .. } => return Requeue::None,
+                unknown @ Outcome::Unknown { .. } => {
+                    // What the run did before leaves what follows as open.
+                    self.first = Some(unknown);
+                    return Requeue::None;
+                }
             };
             if let Some(token) = self.hr.annotation(FORCED).map(str::to_owned) {
                 self.hr.set("lastHandledForceAt", token);

@@ -333,6 +333,10 @@ impl Prerequisites<'_> {
             self.check("F-73", text.clone());
             return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
         }
+        if let Some(why) = helmchart::generated(hr).and_then(|key| helmchart::no_namespace(hr, &key, self.facts)) {
+            self.check("F-73", why.clone());
+            return Err(Outcome::Exited(Exit::ChartNotWritten(why)));
+        }
         if let Some(key) = helmchart::generated(hr)
             && self.settings.no_cross_namespace
             && key.namespace != hr.namespace

@@ -3,7 +3,9 @@
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::model::HelmRelease;
+use crate::base::Known;
 use crate::cluster::object::{Object, ObjectKey};
+use crate::cluster::snapshot::Facts;
 use crate::funcs::durations;
 
 /// Identity of the generated HelmChart; `None` if the HelmRelease refers to a source itself.
@@ -43,6 +45,18 @@ pub(super) const UNNAMEABLE: &str = "the name of the HelmRelease is longer than 
 /// The HR's name is a label of the HelmChart; longer ones are refused by the API server (`F-73`).
 pub fn nameable(hr: &HelmRelease) -> bool {
     hr.name.len() <= 63
+}
+
+/// Why the API server refuses the HelmChart: its namespace does not exist. That is told only by a snapshot that holds the
+/// HelmRelease's own namespace, and no HelmChart in the other.
+pub fn no_namespace(hr: &HelmRelease, chart: &ObjectKey, facts: &dyn Facts) -> Option<String> {
+    let namespace = |name: &str| {
+        let (group, kind, name) = (String::new(), "Namespace".to_owned(), name.to_owned());
+        facts.get(&ObjectKey { group, kind, namespace: String::new(), name })
+    };
+    let told = matches!(namespace(&hr.namespace), Known::Present(_)) && !matches!(facts.get(chart), Known::Present(_));
+    let absent = told && matches!(namespace(&chart.namespace), Known::Absent);
+    absent.then(|| format!("HelmChart/{}/{} not found: namespaces {0:?} not found", chart.namespace, chart.name))
 }
 
 /// Whether the template differs from the HelmChart: it is written, and gets a new generation, before it is read.

@@ -13,7 +13,7 @@ use libtest_mimic::Failed;
 use serde_json::{Value as Json, json};
 
 use crate::episode::Episode;
-use crate::status::{differences, told};
+use crate::status::{differences, messages, told};
 use crate::write::{helm_release, releases};
 
 impl Episode {
@@ -30,7 +30,7 @@ impl Episode {
                 continue;
             }
             whole(&mut later, &object.json, self.json["controller"].as_str().unwrap_or_default());
-            if !differences(&later, &object.json, false).is_empty() {
+            if !differences(&later, &object.json, false).is_empty() || messages(&later) != messages(&object.json) {
                 cluster.apply([(key, Object::new(later, Default::default()).map(Rc::new))]);
             }
         }
@@ -94,18 +94,19 @@ pub fn rewind(cluster: &mut Snapshot, after: &Snapshot) -> BTreeMap<ReleaseRef, 
             continue;
         }
         let mut json = (*object.json).clone();
-        let note = |json: &Json, name: &str| json["metadata"]["annotations"][format!("reconcile.fluxcd.io/{name}")].clone();
+        let note =
+            |json: &Json, name: &str| json["metadata"]["annotations"][format!("reconcile.fluxcd.io/{name}")].clone();
         let asked = note(&json, "requestedAt");
         // The run under way has marked its token as handled before it acted (F-63), and ends with the request (F-59).
-        if asked.is_string() && json["status"]["lastHandledReconcileAt"] != asked && note(&json, "forceAt") == asked {
-            if let Some(status) = json["status"].as_object_mut() {
-                status.remove("lastHandledForceAt");
-            }
+        let under_way = asked.is_string() && json["status"]["lastHandledReconcileAt"] != asked;
+        if under_way
+            && note(&json, "forceAt") == asked
+            && let Some(status) = json["status"].as_object_mut()
+        {
+            status.remove("lastHandledForceAt");
         }
-        cluster.apply([
-            (begun_then.object.key.clone(), None),
-            (key, Object::new(json, Default::default()).map(Rc::new)),
-        ]);
+        cluster
+            .apply([(begun_then.object.key.clone(), None), (key, Object::new(json, Default::default()).map(Rc::new))]);
         begun.insert(release, begun_then);
     }
     begun

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use helm_render_predictor::cluster::import::import;
@@ -125,8 +126,10 @@ impl Episode {
                 files.extend(packed);
             }
         }
+        // A commit is told by the files that it changes.
         let mut tree: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        for commit in (0..=step).map(|s| self.folder.join("git").join(s.to_string())).filter(|t| t.exists()) {
+        let commits = 0..=self.commit(step).unwrap_or(0);
+        for commit in commits.map(|s| self.folder.join("git").join(s.to_string())).filter(|t| t.exists()) {
             let mut inside = Vec::new();
             support::all_files(&commit, "", &mut inside);
             tree.extend(inside);
@@ -142,6 +145,38 @@ impl Episode {
         }
     }
 
+    /// Discovery without the groups whose CRD the releases of the first step made.
+    fn without_own_kinds(&self, discovery: &[u8]) -> Result<Vec<u8>, Failed> {
+        let mut json: Json = serde_json::from_slice(discovery)?;
+        let after = self.snapshot(1)?;
+        let made = |o: &&Rc<Object>| {
+            let labels = &o.json["metadata"]["labels"];
+            labels["app.kubernetes.io/managed-by"] == "Helm" || labels["helm.toolkit.fluxcd.io/name"].is_string()
+        };
+        let crds = after.objects().filter(|o| o.key.kind == "CustomResourceDefinition").filter(made);
+        let groups: BTreeSet<String> = crds.map(|o| o.text("/spec/group").to_owned()).collect();
+        for list in json.as_object_mut().into_iter().flat_map(|map| map.values_mut()).filter_map(Json::as_array_mut) {
+            let group =
+                |list: &Json| list["groupVersion"].as_str().and_then(|gv| gv.split('/').next()).map(str::to_owned);
+            list.retain(|list| group(list).is_none_or(|group| !groups.contains(&group)));
+        }
+        Ok(serde_json::to_vec(&json)?)
+    }
+
+    /// The commit, by the step of its push, that the GitRepository holds after a step: the newest one when its revision
+    /// showed for the first time.
+    fn commit(&self, step: u64) -> Option<u64> {
+        let newest = |until: u64| (0..=until).rev().find(|s| self.folder.join("git").join(s.to_string()).exists());
+        newest(step)?;
+        let revision = |step: u64| {
+            let snapshot = self.snapshot(step).ok()?;
+            let git = snapshot.objects().find(|o| o.key.kind == "GitRepository").cloned()?;
+            Some(git.text("/status/artifact/revision").to_owned()).filter(|r| !r.is_empty())
+        };
+        let Some(held) = revision(step) else { return newest(step) };
+        newest((0..=step).find(|s| revision(*s).as_ref() == Some(&held))?)
+    }
+
     /// The cluster after a step: the namespace is whole; what the episode's kinds are is told by discovery.
     pub fn snapshot(&self, step: u64) -> Result<Snapshot, Failed> {
         let mut files = Vec::new();
@@ -154,7 +189,7 @@ impl Episode {
         if step == 0 && !self.folder.join("discovery-0.json").exists() {
             // What is served before the first step is what is served after it, as far as CRDs do not tell.
             if let Ok(bytes) = std::fs::read(self.folder.join("discovery-1.json")) {
-                files.push(("discovery-1.json".into(), bytes));
+                files.push(("discovery-1.json".into(), self.without_own_kinds(&bytes)?));
             }
         }
         let (mut snapshot, problems) = import(&files);

@@ -24,10 +24,13 @@ pub struct Recorded<'a> {
     pub after: &'a Snapshot,
     /// Revisions that were being written when the step began.
     pub begun: BTreeMap<ReleaseRef, StoredRelease>,
+    /// Whether what runs now began before the events of the step.
+    pub early: bool,
 }
 
 impl Recorded<'_> {
-    fn given(&self, what: String) {
+    /// Notes a fact that no rule can know.
+    pub fn given(&self, what: String) {
         TALLY.given(format!("{}: {what}", self.place));
     }
 
@@ -104,7 +107,7 @@ impl Fate for Recorded<'_> {
     fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
         let conditions = &self.step["outcome"]["helmreleases"][&hr.name]["conditions"];
         let message = conditions["Ready"]["message"].as_str().unwrap_or_default();
-        let refused = message.contains("unable to determine cluster state");
+        let refused = !self.early && message.contains("unable to determine cluster state");
         refused.then(|| {
             self.given(format!("the API server refuses the dry run of {}", hr.name));
             Drift::Refused("the API server refuses the dry run".into())

@@ -8,13 +8,13 @@ use helm_render_predictor::report::contract::ReleaseRef;
 use libtest_mimic::Failed;
 use serde_json::Value as Json;
 
-use crate::episode::Episode;
 use crate::before::rewind;
+use crate::episode::Episode;
 use crate::given::{Recorded, as_stored, given_sources, spelled_anew};
 use crate::revisions::same_digests;
 use crate::status::Judge;
 use crate::tally::TALLY;
-use crate::timing::{interrupts, ran, runs_before_event, stamp_conditions};
+use crate::timing::{interrupts, ran, runs_before_event, stamp_conditions, ticks};
 use crate::write::{apply_event, patches_nothing, releases};
 
 impl Episode {
@@ -55,7 +55,7 @@ impl Episode {
         };
         let place = format!("{} step {number}", self.name);
         let begun = rewind(&mut cluster, &after);
-        let mut fate = Recorded { place, step, after: &after, begun };
+        let mut fate = Recorded { place, step, after: &after, begun, early: true };
         let mut settled = Settled::default();
         let events = step["event"].as_array().ok_or("a step without event")?;
         let mut early = runs_before_event(step, &cluster);
@@ -65,9 +65,11 @@ impl Episode {
         if !early.is_empty() {
             settled.extend(settle(&mut cluster, &self.charts(number - 1)?, &settings, &early, &mut fate));
         }
+        fate.early = false;
         let retrying: BTreeSet<ReleaseRef> = retried(&cluster).into_iter().collect();
         for (at, event) in events.iter().enumerate() {
             let interrupts = interrupts(&cluster, step, event);
+            let begun = cluster.clone();
             if interrupts {
                 let mut now: BTreeSet<ReleaseRef> = std::mem::take(&mut triggered);
                 now.extend(retried(&cluster));
@@ -84,7 +86,7 @@ impl Episode {
             }
             apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
             if interrupts {
-                stamp_conditions(&mut cluster, event);
+                stamp_conditions(&mut cluster, &begun, event);
             }
             // Another token for the same release is not seen before the run that this one starts has ended.
             let stamp = stamps(event);
@@ -105,8 +107,21 @@ impl Episode {
         }
         let triggered: Vec<ReleaseRef> = triggered.into_iter().collect();
         settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate));
+        // Where the interval is short it passes within the step: how often is told by the recording.
+        for (release, times) in ticks(step, &cluster, &settled) {
+            fate.given(format!("the interval of {} passes {times} times", release.name));
+            for _ in 0..times {
+                settled.extend(settle(
+                    &mut cluster,
+                    &self.charts(number)?,
+                    &settings,
+                    std::slice::from_ref(&release),
+                    &mut fate,
+                ));
+            }
+        }
         let revisions = self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after);
-        let status = Judge { step, settled: &settled, retrying: &retrying }.judge(&cluster, &after);
+        let status = Judge { step, settled: &settled, retrying: &retrying, begin: &before }.judge(&cluster, &after);
         let problems: Vec<String> =
             [revisions, status].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned())).collect();
         if problems.is_empty() {

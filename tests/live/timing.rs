@@ -6,7 +6,7 @@ use std::rc::Rc;
 use helm_render_predictor::cluster::object::Object;
 use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
 use helm_render_predictor::flux::HelmRelease;
-use helm_render_predictor::plan::settle::retried;
+use helm_render_predictor::plan::settle::{Settled, retried};
 use helm_render_predictor::report::contract::ReleaseRef;
 use serde_json::Value as Json;
 
@@ -113,16 +113,38 @@ pub fn ends_suspended(step: &Json, release: &str, generation: i64) -> bool {
     messages.skip_while(|m| !m.starts_with("Running '")).nth(1).is_some()
 }
 
-/// The end of a run stamps the generation that it finds on its conditions (F-247).
-pub fn stamp_conditions(cluster: &mut Snapshot, event: &Json) {
+/// The end of a run stamps the generation that it finds on the conditions that it changes, and on Ready (F-247).
+pub fn stamp_conditions(cluster: &mut Snapshot, begun: &Snapshot, event: &Json) {
     let Some(named) = Object::new(event["patch"].clone(), Default::default()) else { return };
     let Some(object) = cluster.get(&named.key).present() else { return };
+    let old = begun.get(&named.key).present();
+    let changed = |condition: &Json| {
+        let conditions = old.as_ref().and_then(|o| o.json.pointer("/status/conditions")?.as_array());
+        let then = conditions.into_iter().flatten().find(|c| c["type"] == condition["type"]);
+        let same = |field: &str| then.is_some_and(|then| then[field] == condition[field]);
+        condition["type"] == "Ready" || !(same("status") && same("reason") && same("message"))
+    };
     let mut json = (*object.json).clone();
     let generation = json["metadata"]["generation"].clone();
-    for condition in json["status"]["conditions"].as_array_mut().into_iter().flatten() {
-        if condition["type"] == "Ready" {
-            condition["observedGeneration"] = generation.clone();
-        }
+    for condition in json["status"]["conditions"].as_array_mut().into_iter().flatten().filter(|c| changed(c)) {
+        condition["observedGeneration"] = generation.clone();
     }
     cluster.apply([(named.key, Object::new(json, Default::default()).map(Rc::new))]);
+}
+
+/// Releases whose interval is over within the step, by how often the controller ran them beyond what set it off.
+pub fn ticks(step: &Json, cluster: &Snapshot, settled: &Settled) -> Vec<(ReleaseRef, u64)> {
+    let short = |release: &&ReleaseRef| {
+        let interval = cluster.get(&helm_release(release)).present().map(|o| o.text("/spec/interval").to_owned());
+        let spelled = interval.unwrap_or_default();
+        let seconds = spelled.strip_suffix('s').and_then(|n| n.parse::<u64>().ok());
+        seconds.is_some_and(|seconds| seconds <= 30)
+    };
+    let all = releases(cluster);
+    let beyond = all.iter().filter(short).filter_map(|release| {
+        let seen = settled.runs.iter().filter(|(r, _)| r == release).count() as u64;
+        let more = ran(step, &release.name)?.saturating_sub(seen);
+        (more > 0).then(|| (release.clone(), more))
+    });
+    beyond.collect()
 }

@@ -3,10 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::super::decide::{Action, Prepared};
-use super::super::digest::release_matches;
 use super::super::model::Snapshot as Entry;
 use super::super::preserve::{predecessor, preserved};
-use super::super::settings::ControllerVersion;
 use super::super::state::{ignores_tests, retries_by_strategy};
 use super::super::status::{rewritten, snapshot_of};
 use super::super::storage;
@@ -76,8 +74,7 @@ impl Run<'_> {
         stored: &[StoredRelease],
     ) -> Result<(), ()> {
         let install = *action == Action::Install;
-        let unmanaged = !install && self.first_is_unmanaged(stored);
-        if install || unmanaged {
+        if install {
             self.hr.set_history(Vec::new());
         }
         self.hr.set("lastAttemptedReleaseAction", name);
@@ -140,15 +137,6 @@ impl Run<'_> {
                 Ok(())
             }
         }
-    }
-
-    /// Whether the pass that led here found the release unmanaged: its history goes before the upgrade (`F-109`).
-    fn first_is_unmanaged(&self, stored: &[StoredRelease]) -> bool {
-        let (Some(newest), history) = (stored.first(), self.hr.history()) else { return false };
-        let Some(current) = history.first() else { return true };
-        let legacy = current.text("apiVersion") != "v2" && self.settings.controller >= ControllerVersion(1, 5, 0);
-        let oci = current.text("ociDigest");
-        !legacy && !release_matches(current.text("digest"), newest, oci, self.settings.controller)
     }
 
     fn payload(
