@@ -23,7 +23,7 @@ use crate::render::scope::{Capabilities, Release};
 use crate::render::{Request, Schemas, capabilities, render, server};
 use crate::report::Report;
 use crate::report::answers::{Settled, Why};
-use crate::report::contract::{Difference, Lint, ReleaseRef, WhatIf};
+use crate::report::contract::{self, Difference, Lint, ReleaseRef, WhatIf};
 use crate::template::eval::Options as TemplateOptions;
 use crate::template::func::World;
 use crate::value::origin::Layer;
@@ -84,6 +84,12 @@ impl Inputs {
         let helm = helm.map(|helm| helm.parse::<HelmVersion>()).transpose()?;
         let library = helm.map(|helm| HelmVersion { embedded: true, ..helm });
         Ok(self.session().what_if(library, kubernetes, served))
+    }
+
+    /// What a renderer without a cluster (Argo CD, `helm template`) makes of each release: with the capabilities of the
+    /// snapshot, or, where `flags` are given, with those of a version of Kubernetes and of API versions served besides.
+    pub fn offline(&self, flags: Option<(&str, &[String])>) -> Vec<contract::Offline> {
+        self.session().offline(flags)
     }
 
     fn session(&self) -> Session {

@@ -14,7 +14,7 @@ use helm_render_predictor::api::{Inputs, Options, RenderArgs, lint, template};
 use helm_render_predictor::base::version::HelmVersion;
 use helm_render_predictor::codec::yaml;
 use helm_render_predictor::report::Report;
-use helm_render_predictor::report::contract::{Chain, ObjectRef, Release, ReleaseRef};
+use helm_render_predictor::report::contract::{Chain, Finding, ObjectRef, Release, ReleaseRef};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value as Json, json};
 use support::installed::{chart_files, cluster, merge, snapshot};
@@ -64,6 +64,7 @@ fn answers(story: &Json, wrong: &mut Vec<String>) {
             "plan" => plan(story, wanted, wrong),
             "waves" | "blocked" if !expect["plan"].is_null() => {}
             "whatif" => each(wanted, |one| what_if(story, one, wrong)),
+            "offline" => each(wanted, |one| offline(story, one, wrong)),
             "lint" => each(wanted, |one| linted(story, one, wrong)),
             "render" => each(wanted, |one| rendered(story, one, wrong)),
             "settled" => each(wanted, |one| settled(story, one, wrong)),
@@ -176,12 +177,10 @@ fn names(objects: &[ObjectRef]) -> impl Iterator<Item = String> + '_ {
     objects.iter().map(ToString::to_string)
 }
 
-fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>) {
-    let name = &release.release;
-    let verdict = release.verdict.to_string();
-    same_answer(&format!("{name}"), &verdict, text(wanted, "verdict"), wrong);
-    let of_class = |class: &str| release.findings.iter().filter(|f| f.class.word() == class).collect::<Vec<_>>();
-    let classes: BTreeSet<&str> = release.findings.iter().map(|f| f.class.word()).collect();
+/// Findings by class, and what they say of facts, places, fields and errors.
+fn classes(name: &str, findings: &[Finding], wanted: &Json, wrong: &mut Vec<String>) {
+    let of_class = |class: &str| findings.iter().filter(|f| f.class.word() == class).collect::<Vec<_>>();
+    let classes: BTreeSet<&str> = findings.iter().map(|f| f.class.word()).collect();
     let wanted_classes: BTreeSet<&str> =
         wanted["findings"].as_object().into_iter().flatten().map(|(class, _)| class.as_str()).collect();
     for class in classes.union(&wanted_classes) {
@@ -190,20 +189,27 @@ fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>
         let objects = if objects.is_null() { json!([]) } else { objects.clone() };
         same_set(&format!("{name}: {class}"), found, &objects, wrong);
     }
-    let chains = release.findings.iter().flat_map(|f| &f.chains);
+    let chains = findings.iter().flat_map(|f| &f.chains);
     same_set(&format!("{name}: facts"), chains.map(fact), &wanted["facts"], wrong);
-    let helpers = release.findings.iter().flat_map(|f| &f.chains).map(|c| c.place.clone());
+    let helpers = findings.iter().flat_map(|f| &f.chains).map(|c| c.place.clone());
     same_set(&format!("{name}: places"), helpers, &wanted["places"], wrong);
-    let fields = release.findings.iter().flat_map(|f| {
+    let fields = findings.iter().flat_map(|f| {
         f.fields
             .iter()
             .map(|field| format!("{}{field}", f.object.as_ref().map(|o| format!("{o} ")).unwrap_or_default()))
     });
     same_set(&format!("{name}: fields"), fields, &wanted["fields"], wrong);
-    let errors: Vec<&str> = release.findings.iter().filter_map(|f| f.error.as_deref()).collect();
+    let errors: Vec<&str> = findings.iter().filter_map(|f| f.error.as_deref()).collect();
     if !wanted["error"].is_null() {
         holds(&format!("{name}: error"), &errors.join("\n"), &wanted["error"], wrong);
     }
+}
+
+fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>) {
+    let name = &release.release;
+    let verdict = release.verdict.to_string();
+    same_answer(&format!("{name}"), &verdict, text(wanted, "verdict"), wrong);
+    classes(&name.to_string(), &release.findings, wanted, wrong);
     let dangers = release.dangers.iter().map(|d| format!("{} {}", d.kind, d.object));
     same_set(&format!("{name}: dangers"), dangers, &wanted["dangers"], wrong);
     let consumers = release.dangers.iter().flat_map(|d| names(&d.consumers));
@@ -237,6 +243,25 @@ fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>
         if !wanted[field].is_null() && wanted[field] != **found {
             wrong.push(format!("{name}: {field} {found:?}, expected {}", wanted[field]));
         }
+    }
+}
+
+fn offline(story: &Json, wanted: &Json, wrong: &mut Vec<String>) {
+    let served = texts(&wanted["served"]);
+    let flags = wanted["kubernetes"].as_str().map(|kubernetes| (kubernetes, &*served));
+    for answer in inputs(story).offline(flags) {
+        let name = answer.release.to_string();
+        let Some(wanted) = wanted["releases"].get(&name) else {
+            if !answer.findings.is_empty() {
+                wrong.push(format!("offline {name}: {:?}", answer.findings));
+            }
+            continue;
+        };
+        let name = format!("offline {name}");
+        let safe = if wanted["findings"].is_null() { "SAFE_CLIENT_SIDE" } else { "NOT_SAFE_CLIENT_SIDE" };
+        same_answer(&name, answer.verdict, safe, wrong);
+        classes(&name, &answer.findings, wanted, wrong);
+        same_set(&format!("{name}: asked"), answer.asked, &wanted["asked"], wrong);
     }
 }
 

@@ -121,6 +121,18 @@ impl Discovery {
         self.serves(group_version) && BUILTINS.iter().any(|b| b.group_version == group_version)
     }
 
+    /// Whether objects of a kind live in namespaces: of what is served (by any version of the group), or else of the kinds
+    /// that Kubernetes serves in other versions of its own.
+    pub fn scope(&self, group: &str, kind: &str) -> Option<bool> {
+        let of = |gv: &str| super::object::group_of(gv) == group;
+        let built_in = || {
+            let mut all = BUILTINS.iter().filter(|b| of(b.group_version)).flat_map(|b| b.resources);
+            all.find(|resource| resource.0 == kind).map(|resource| resource.2)
+        };
+        let former = || FORMER.iter().find(|former| of(former.0) && former.1 == kind).map(|former| former.3);
+        self.namespaced(group, kind).or_else(built_in).or_else(former)
+    }
+
     /// Whether objects of a kind live in namespaces; by any version of the group.
     pub fn namespaced(&self, group: &str, kind: &str) -> Option<bool> {
         self.groups

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::discovery::{Discovery, Resource};
-use super::object::{Object, Source, group_of};
+use super::object::{Object, Source, fold_string_data, group_of};
 use super::read::{self, Read};
 use super::snapshot::{Forbidden, Snapshot};
 use crate::base::diag::Diagnostic;
@@ -93,7 +93,11 @@ impl Importer {
         self.object(json, source);
     }
 
-    fn object(&mut self, json: Json, source: Source) {
+    fn object(&mut self, mut json: Json, source: Source) {
+        // No server returns it, but people write it by hand.
+        if json.get("stringData").is_some() && json["kind"] == "Secret" && json["apiVersion"] == "v1" {
+            fold_string_data(&mut json);
+        }
         let (file, line) = (source.file.to_string(), source.line);
         let Some(object) = Object::new(json, source) else {
             let problem = Diagnostic::error("an object without apiVersion, kind or name")

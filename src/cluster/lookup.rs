@@ -172,6 +172,11 @@ pub fn unfilled(key: &LookupKey, holds: bool, origins: &Origins) -> Value {
     annotate(value_from_json(&json), located(key, origins), origins)
 }
 
+/// The answer where there is no cluster: an empty map, also of a list (L9).
+pub fn no_cluster(key: &LookupKey, origins: &Origins) -> Value {
+    annotate(Value::map(BTreeMap::new()), located(key, origins), origins)
+}
+
 /// Something that the lookup will find one day.
 pub fn hole(key: &LookupKey, origins: &Origins) -> Value {
     let at = located(key, origins);

@@ -29,6 +29,20 @@ impl fmt::Display for ObjectKey {
     }
 }
 
+/// What the API server makes of `stringData` of a Secret: it goes into `data`, over what is there.
+pub fn fold_string_data(json: &mut Json) {
+    let Some(map) = json.as_object_mut() else { return };
+    let Some(Json::Object(strings)) = map.remove("stringData") else { return };
+    let data = map.entry("data").or_insert_with(|| Json::Object(Default::default()));
+    if let Some(data) = data.as_object_mut() {
+        for (key, value) in strings {
+            if let Some(text) = value.as_str() {
+                data.insert(key, data_encoding::BASE64.encode(text.as_bytes()).into());
+            }
+        }
+    }
+}
+
 /// Where an object was read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Source {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::discovery::Discovery;
 use super::import::is_crd;
-use super::object::{Object, ObjectKey, Source};
+use super::object::{Object, ObjectKey, Source, fold_string_data};
 use super::snapshot::{Access, ArtifactChart, Facts, Question};
 use crate::base::Known;
 
@@ -115,20 +115,6 @@ fn lay_over(live: &mut Json, new: &Json, depth: usize) {
             }
         }
         (live, new) => *live = new.clone(),
-    }
-}
-
-/// What a Secret's `stringData` becomes when it is written.
-fn fold_string_data(json: &mut Json) {
-    let Some(map) = json.as_object_mut() else { return };
-    let Some(Json::Object(strings)) = map.remove("stringData") else { return };
-    let data = map.entry("data").or_insert_with(|| Json::Object(Default::default()));
-    if let Some(data) = data.as_object_mut() {
-        for (key, value) in strings {
-            if let Some(text) = value.as_str() {
-                data.insert(key, data_encoding::BASE64.encode(text.as_bytes()).into());
-            }
-        }
     }
 }
 

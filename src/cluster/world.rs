@@ -20,6 +20,8 @@ pub enum Supposition {
     /// None.
     #[default]
     AsItIs,
+    /// There is no cluster: all find nothing (L9).
+    Offline,
     /// These find nothing.
     Without(BTreeSet<Rc<LookupKey>>),
     /// The object that this one finds lacks a field (`.data.password`).
@@ -75,6 +77,9 @@ impl<'a> ClusterWorld<'a> {
 
 impl World for ClusterWorld<'_> {
     fn lookup(&self, key: &LookupKey, origins: &Origins) -> Result<Value, String> {
+        if matches!(self.supposition, Supposition::Offline) {
+            return Ok(lookup::no_cluster(key, origins));
+        }
         if let Supposition::Without(without) = &self.supposition
             && without.contains(key)
         {

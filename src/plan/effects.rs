@@ -47,6 +47,26 @@ pub fn created_once(findings: &[Finding]) -> BTreeSet<ObjectRef> {
     findings.iter().filter(itself).filter_map(|f| f.object.clone()).collect()
 }
 
+/// Objects of Kubernetes that a release moves to another group: there is one of them behind both names.
+pub fn moved(findings: &[Finding]) -> Vec<String> {
+    let of = |classes: &'static [Class]| {
+        let found = findings.iter().filter(|f| classes.contains(&f.class));
+        found.filter_map(|f| f.object.as_ref())
+    };
+    let built_in = |group: &str| !group.contains('.') || group.ends_with(".k8s.io");
+    let mut notes = Vec::new();
+    for old in of(&[Class::WouldDelete]) {
+        let same = |new: &&ObjectRef| {
+            let named = (&new.kind, &new.namespace, &new.name) == (&old.kind, &old.namespace, &old.name);
+            named && new.group != old.group && built_in(&new.group) && built_in(&old.group)
+        };
+        if let Some(new) = of(&[Class::WouldCreate, Class::Skipped]).find(same) {
+            notes.push(format!("{old} of {} is the one of {}: deleting it deletes both", old.group, new.group));
+        }
+    }
+    notes
+}
+
 /// What goes with a rotation: a store that keeps what it was first told.
 pub fn stateful(dangers: &[Danger], analysis: &Analysis) -> Vec<String> {
     let keeps = |user: &&ObjectRef| {

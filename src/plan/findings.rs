@@ -6,6 +6,8 @@ mod lookups;
 mod missing;
 mod rotation;
 
+pub use rotation::{draws, is_salt};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

@@ -20,6 +20,7 @@ pub mod gather;
 pub mod latent;
 pub mod lint;
 mod misasked;
+mod offline;
 pub mod producer;
 pub mod redact;
 pub mod render;

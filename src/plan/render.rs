@@ -31,6 +31,8 @@ use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
 pub enum Mode {
     /// As a forced render would do it.
     Now,
+    /// As whoever has no cluster would do it, each time as a first install.
+    Offline,
     /// As the force after that would do it.
     Later,
     /// These facts are otherwise.
@@ -74,7 +76,7 @@ impl Doc {
         let api_version = text("/apiVersion");
         let (kind, own) = (text("/kind"), text("/metadata/namespace"));
         let group = group_of(&api_version).to_owned();
-        let namespaced = facts.discovery().namespaced(&group, &kind);
+        let namespaced = facts.discovery().scope(&group, &kind);
         let namespace = match namespaced {
             Some(false) => String::new(),
             // What nothing declares is taken as it is written.
@@ -221,6 +223,7 @@ impl Renderer {
             Mode::Without(facts) => Supposition::Without(facts.iter().filter_map(Fact::lookup).cloned().collect()),
             Mode::WithoutField(key, path) => Supposition::WithoutField(key.clone(), path.clone()),
             Mode::Unfilled(key, how) => Supposition::Unfilled(key.clone(), *how),
+            Mode::Offline => Supposition::Offline,
             Mode::Now | Mode::Later | Mode::Forced(_) => Supposition::AsItIs,
             Mode::Hoped { except, .. } => {
                 Supposition::Hoped { except: except.as_ref().and_then(Fact::lookup).cloned() }
@@ -336,10 +339,12 @@ fn release(subject: &Subject, mode: &Mode) -> Release {
         namespace: subject.namespace.clone(),
         revision: match mode {
             Mode::Without(facts) if facts.contains(&Fact::Revision) => stored,
+            Mode::Offline => 1,
             Mode::Later => stored + 2,
             _ => stored + 1,
         },
-        is_upgrade: upgrades != matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Install)),
+        is_upgrade: !matches!(mode, Mode::Offline)
+            && upgrades != matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Install)),
     }
 }
 

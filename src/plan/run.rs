@@ -11,6 +11,7 @@ use super::findings::{Analysis, analyse, reference};
 use super::gather::{Moves, Subject, gather};
 use super::latent::latent;
 use super::misasked::misasked;
+use super::offline::offline;
 use super::producer::Index;
 use super::redact::Redactor;
 use super::render::Renderer;
@@ -22,7 +23,7 @@ use super::whatif::{Side, what_if};
 use crate::base::Known;
 use crate::base::diag::Diagnostic;
 use crate::base::version::HelmVersion;
-use crate::cluster::discovery::KubeVersion;
+use crate::cluster::discovery::{Discovery, KubeVersion};
 use crate::cluster::import::import;
 use crate::cluster::lookup::object_of;
 use crate::cluster::object::ObjectKey;
@@ -30,8 +31,8 @@ use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Difference, Finding, Key, Latent, Plan, Producer, Release, ReleaseRef, Report, SnapshotInfo,
-    VERSION, Verdict, WhatIf,
+    Class, Danger, Difference, Finding, Key, Latent, Offline, Plan, Producer, Release, ReleaseRef, Report,
+    SnapshotInfo, VERSION, Verdict, WhatIf,
 };
 use crate::report::silent::Silent;
 
@@ -101,6 +102,22 @@ impl Session {
         let before = Side { renderer: &self.renderer, facts: &self.facts };
         let after = Side { renderer: &renderer, facts: &other };
         self.subjects.iter().filter(|s| s.can_render()).filter_map(|s| what_if(&before, &after, s)).collect()
+    }
+
+    /// What a renderer without a cluster makes of each release. It is told the capabilities of the snapshot, as Argo CD
+    /// passes them on, or only those of `flags`: a version of Kubernetes, and API versions besides the built-in ones.
+    pub fn offline(&self, flags: Option<(&str, &[String])>) -> Vec<Offline> {
+        let discovery = flags.map_or_else(
+            || self.facts.discovery.clone(),
+            |(kubernetes, served)| {
+                let mut discovery = Discovery::of(kubernetes);
+                served.iter().for_each(|api| discovery.add_api(api));
+                discovery
+            },
+        );
+        let told = Overlay::with_discovery(&self.facts, discovery);
+        let subjects = self.subjects.iter().filter(|s| s.can_render());
+        subjects.map(|subject| offline(&self.renderer, subject, &self.facts, &told)).collect()
     }
 
     /// What a force of one release would change, field by field; `None` if there is no such release. Data of Secrets is
@@ -214,6 +231,7 @@ fn release(
         }
         notes.extend(effects::stateful(&dangers, analysis));
     }
+    notes.extend(effects::moved(&findings));
     for object in effects::created_once(&findings) {
         notes.push(format!("{object}: the next upgrade deletes it, the upgrade after that makes it again"));
     }

@@ -402,6 +402,25 @@ pub struct WhatIf {
     pub objects: Vec<Difference>,
 }
 
+/// What a renderer without a cluster (Argo CD, `helm template`, a dry run of the client) makes of a release, against what
+/// its next render on the cluster gives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct Offline {
+    /// Which.
+    pub release: ReleaseRef,
+    /// `NOT_SAFE_CLIENT_SIDE` with findings, `SAFE_CLIENT_SIDE` without.
+    pub verdict: &'static str,
+    /// Lookups that it asks in vain, as in [`Key::key`].
+    pub asked: Vec<String>,
+    /// Why it does not render on the cluster, if it does not.
+    pub error_inside: Option<String>,
+    /// `SKIPPED_NEVER` (on the cluster only), `WOULD_CREATE` (without a cluster only), `HOLLOW` (without what a lookup would
+    /// find), `WOULD_ROTATE` and `NOISE` (drawn anew by each render), `WOULD_CHANGE`, `RENDER_ERROR`.
+    pub findings: Vec<Finding>,
+}
+
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(target_arch = "wasm32", derive(tsify::Tsify))]

@@ -5,6 +5,7 @@ pub mod contract;
 pub mod difference;
 pub mod explain;
 pub mod lint;
+pub mod offline;
 pub mod silent;
 pub mod table;
 

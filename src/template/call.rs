@@ -155,7 +155,11 @@ impl Run<'_> {
         }
         value = value.under(joined, self.origins);
         if self.origins.tracking() && matches!(def.effect, Effect::Entropy | Effect::Clock) {
-            let site: Rc<str> = format!("{}:{}:{} {}", site.file, site.line, site.column, def.name).into();
+            let at = format!("{}:{}:{}", site.file, site.line, site.column);
+            // The turns of a loop draw each their own.
+            let turn = self.evaluations.borrow().get(&format!("{at} {}", def.name)).copied().unwrap_or_default();
+            let turn = if turn > 1 { format!("#{turn}") } else { String::new() };
+            let site: Rc<str> = format!("{at}{turn} {}", def.name).into();
             let origin = if def.effect == Effect::Entropy { Origin::Random(site) } else { Origin::Clock(site) };
             value = value.under(self.origins.only(origin), self.origins);
         }

@@ -46,7 +46,7 @@ pub struct Run<'a> {
     /// How many templates of a name are being executed.
     includes: HashMap<Rc<str>, u32>,
     /// How often each volatile call site was evaluated.
-    evaluations: RefCell<HashMap<String, u32>>,
+    pub(super) evaluations: RefCell<HashMap<String, u32>>,
     stack: Vec<Frame>,
     /// `stack` as it goes into records, made when first needed.
     shared_stack: Option<Rc<[Frame]>>,

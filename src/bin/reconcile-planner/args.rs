@@ -31,6 +31,9 @@ pub enum Command {
     Why(WhyArgs),
     /// Say what another Helm or another Kubernetes would render otherwise, object by object, and why.
     Whatif(WhatifArgs),
+    /// Say what a renderer without a cluster (Argo CD, `helm template`) makes of each release, against its render on the
+    /// cluster.
+    Offline(OfflineArgs),
     /// Say what a chart does that depends on the cluster: gates, fallbacks, deadlocks, what rotates.
     Lint(LintArgs),
     /// Print what `helm template --dry-run=server` of a version prints.
@@ -163,6 +166,25 @@ pub struct WhatifArgs {
     /// API versions served besides (`a.io/v1`, `a.io/v1/Kind`).
     #[arg(short, long, value_delimiter = ',')]
     pub api_versions: Vec<String>,
+    #[command(flatten)]
+    pub sources: Sources,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct OfflineArgs {
+    /// What `kubectl get … -o yaml` or `-o json` printed: files, folders, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// The version of Kubernetes that the renderer is told; without any of these three flags it is told what the cluster
+    /// of the snapshot serves, as by Argo CD.
+    #[arg(long)]
+    pub kube_version: Option<String>,
+    /// API versions that it is told besides the built-in ones (`a.io/v1`, `a.io/v1/Kind`).
+    #[arg(short, long, value_delimiter = ',')]
+    pub api_versions: Vec<String>,
+    /// It is told nothing of the cluster.
+    #[arg(long)]
+    pub only_flags: bool,
     #[command(flatten)]
     pub sources: Sources,
 }

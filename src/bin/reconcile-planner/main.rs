@@ -23,6 +23,7 @@ fn main() -> std::process::ExitCode {
         args::Command::Settled(args) => cmd::answers::settled(&args),
         args::Command::Why(args) => cmd::answers::why(&args),
         args::Command::Whatif(args) => cmd::whatif::run(&args),
+        args::Command::Offline(args) => cmd::offline::run(&args),
         args::Command::Lint(args) => cmd::lint::run(&args),
         args::Command::Render(args) => cmd::render::run(&args),
     };

@@ -16,7 +16,7 @@ const SALTED: [&str; 3] = ["htpasswd", "bcrypt", "encryptAES"];
 
 impl Analyst<'_> {
     /// Whether a credential is drawn: chance that is more than salt.
-    pub(super) fn draws(&self, set: OriginSet, rendered: &Rendered) -> bool {
+    pub fn draws(&self, set: OriginSet, rendered: &Rendered) -> bool {
         draws(set, rendered).iter().any(|site| !is_salt(site))
     }
 
@@ -44,12 +44,11 @@ impl Analyst<'_> {
             return;
         }
         let now = self.now;
-        let mut drawn: BTreeSet<Rc<str>> = BTreeSet::new();
-        for doc in now.docs.iter().filter(|doc| doc.key.kind == "Secret") {
-            for set in doc.leaves.values() {
-                drawn.extend(draws(*set, now).into_iter().filter(|site| !is_salt(site)));
-            }
-        }
+        let secrets = || now.docs.iter().filter(|doc| doc.key.kind == "Secret");
+        let drawn = |set: OriginSet| draws(set, now).iter().any(|site| !is_salt(site));
+        let anew: Vec<(&Doc, &String)> = secrets()
+            .flat_map(|doc| doc.leaves.iter().filter(|(_, set)| drawn(**set)).map(move |(path, _)| (doc, path)))
+            .collect();
         let guards: BTreeSet<Fact> =
             now.lookups.iter().filter(|l| l.found).map(|l| Fact::Lookup(l.key.clone())).collect();
         for guard in guards {
@@ -57,9 +56,16 @@ impl Analyst<'_> {
             let Some(doc) = now.doc(&key).filter(|doc| self.stored.contains_key(&doc.key)) else { continue };
             let without = self.without(&BTreeSet::from([guard.clone()]));
             let Some(other) = without.doc(&key) else { continue };
+            // What is drawn anew, by the draws that it has where nothing is read back.
+            let sources: BTreeSet<Rc<str>> = anew
+                .iter()
+                .filter_map(|(doc, path)| without.doc(&doc.key)?.leaves.get(*path).copied())
+                .flat_map(|set| draws(set, &without))
+                .filter(|site| !is_salt(site))
+                .collect();
             let coupled = |(path, set): (&String, &OriginSet)| {
-                let made = draws(*set, &without).iter().any(|site| drawn.contains(site));
-                let kept = doc.leaves.get(path).is_some_and(|set| draws(*set, now).iter().all(|s| !drawn.contains(s)));
+                let made = draws(*set, &without).iter().any(|site| sources.contains(site));
+                let kept = doc.leaves.get(path).is_some_and(|set| !drawn(*set));
                 (made && kept).then(|| path.clone())
             };
             let fields: Vec<String> = other.leaves.iter().filter_map(coupled).collect();
@@ -71,12 +77,12 @@ impl Analyst<'_> {
 }
 
 /// The random functions that a value goes back to, by call site.
-pub(super) fn draws(set: OriginSet, rendered: &Rendered) -> BTreeSet<Rc<str>> {
+pub fn draws(set: OriginSet, rendered: &Rendered) -> BTreeSet<Rc<str>> {
     let origins = flatten(set, &rendered.origins, &rendered.gates).into_iter();
     origins.filter_map(|o| if let Origin::Random(site) = o { Some(site) } else { None }).collect()
 }
 
 /// Whether the chance of a call is but salt.
-pub(super) fn is_salt(site: &str) -> bool {
+pub fn is_salt(site: &str) -> bool {
     SALTED.iter().any(|function| site.ends_with(&format!(" {function}")))
 }

@@ -4,6 +4,7 @@ pub mod answers;
 pub mod diff;
 pub mod explain;
 pub mod lint;
+pub mod offline;
 pub mod plan;
 pub mod render;
 pub mod whatif;
