@@ -1,6 +1,7 @@
 //! Values: layers laid over each other as Helm does it, each leaf with the layer it came from.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -34,6 +35,45 @@ pub fn layered(json: &Json, layer: Layer, origins: &Origins) -> Value {
 pub fn layered_exact(json: &Json, layer: Layer, origins: &Origins) -> Value {
     let at = origins.intern(Origin::Value { layer, path: "".into() });
     place(value_from_json(json), at, origins)
+}
+
+/// The user's values, each leaf with the layer that gives it: the last of `layers` that holds it as it is, else the last
+/// that holds it, else `rest`.
+pub fn layered_from(json: &Json, layers: &[(Rc<str>, Json)], rest: &str, origins: &Origins) -> Value {
+    let holders: Vec<Holder<'_>> = layers.iter().map(|(name, json)| (name, json)).collect();
+    place_from(json, &holders, &rest.into(), "", origins)
+}
+
+/// A layer's name, and what it holds at the place.
+type Holder<'a> = (&'a Rc<str>, &'a Json);
+
+fn place_from(json: &Json, holders: &[Holder<'_>], above: &Rc<str>, path: &str, origins: &Origins) -> Value {
+    let same = holders.iter().rev().find(|(_, held)| crate::diff::equal(held, json));
+    let giver = same.or(holders.last()).map_or(above, |(name, _)| *name);
+    let at = || origins.intern(Origin::Value { layer: Layer::User(giver.clone()), path: path.into() });
+    let below = |step: &dyn Fn(&Json) -> Option<&Json>| -> Vec<Holder<'_>> {
+        holders.iter().filter_map(|(name, held)| Some((*name, step(held)?))).collect()
+    };
+    let mut value = match json {
+        Json::Object(map) => {
+            let placed = map.iter().map(|(key, child)| {
+                let holders = below(&|held| held.get(key));
+                let value = place_from(child, &holders, giver, &format!("{path}.{key}"), origins);
+                (Text::from(key.as_str()), value)
+            });
+            Value::map(placed.collect())
+        }
+        Json::Array(list) => {
+            let placed = list.iter().enumerate().map(|(i, child)| {
+                let holders = below(&|held| held.get(i));
+                place_from(child, &holders, giver, &format!("{path}[{i}]"), origins)
+            });
+            Value::list(placed.collect())
+        }
+        leaf => value_from_json(leaf).located(at(), origins),
+    };
+    value.at = at();
+    value
 }
 
 fn place(value: Value, at: OriginId, origins: &Origins) -> Value {

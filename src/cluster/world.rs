@@ -48,6 +48,8 @@ pub enum Unfilled {
 pub struct ClusterWorld<'a> {
     facts: &'a dyn Facts,
     supposition: Supposition,
+    /// The time, where it is not that of the facts.
+    time: Option<i128>,
     /// Lookups whose answer was not collected.
     uncollected: RefCell<BTreeSet<LookupKey>>,
     /// Lookups that may be forbidden.
@@ -57,7 +59,12 @@ pub struct ClusterWorld<'a> {
 impl<'a> ClusterWorld<'a> {
     /// The world on these facts, under a supposition.
     pub fn new(facts: &'a dyn Facts, supposition: Supposition) -> Self {
-        ClusterWorld { facts, supposition, uncollected: Default::default(), doubtful: Default::default() }
+        ClusterWorld { facts, supposition, time: None, uncollected: Default::default(), doubtful: Default::default() }
+    }
+
+    /// The same at another time, in nanoseconds since 1970 UTC.
+    pub fn at(self, time: i128) -> Self {
+        ClusterWorld { time: Some(time), ..self }
     }
 
     /// Lookups that were answered with "nothing" although nobody knows.
@@ -109,7 +116,7 @@ impl World for ClusterWorld<'_> {
     }
 
     fn now(&self) -> i128 {
-        match self.facts.taken() {
+        match self.time.unwrap_or(self.facts.taken()) {
             0 => DEFAULT_NOW,
             taken => taken,
         }
@@ -117,7 +124,11 @@ impl World for ClusterWorld<'_> {
 
     fn entropy(&self, site: &str, count: u32) -> u64 {
         // Another moment, other chances: what was drawn for the stored revision does not come again.
-        seed(site, count) ^ (self.now() as u64).rotate_left(17)
+        let moment = match self.facts.taken() {
+            0 => DEFAULT_NOW,
+            taken => taken,
+        };
+        seed(site, count) ^ (moment as u64).rotate_left(17)
     }
 
     fn hopes(&self, key: &LookupKey, _path: &str) -> bool {

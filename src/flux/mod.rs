@@ -7,6 +7,7 @@ mod decide_tests;
 pub mod digest;
 mod drift;
 pub mod helmchart;
+pub mod layers;
 pub mod model;
 pub mod postrender;
 pub mod preserve;

@@ -194,18 +194,25 @@ fn swallowed(json: &Json, path: &str) -> Option<String> {
     }
 }
 
-struct Reference {
+/// One entry of `spec.valuesFrom`.
+pub(super) struct Reference {
     kind: String,
     namespace: String,
     name: String,
     key: String,
-    target: String,
+    /// Where its data goes; "" for the root.
+    pub(super) target: String,
     optional: bool,
-    literal: bool,
+    /// Whether the data is taken as it is.
+    pub(super) literal: bool,
 }
 
 impl Reference {
-    fn read(json: &Json, hr: &HelmRelease) -> Result<Reference, String> {
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// The controller's text for a kind that cannot be referenced.
+    pub(super) fn read(json: &Json, hr: &HelmRelease) -> Result<Reference, String> {
         let text = |field: &str| json.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
         let flag = |field: &str| json.get(field).and_then(Json::as_bool).unwrap_or(false);
         let kind = text("kind");
@@ -224,6 +231,12 @@ impl Reference {
         })
     }
 
+    /// What the values that it gives are called: `Secret ns/name`, with the key unless it is the default one.
+    pub(super) fn label(&self) -> String {
+        let key = if self.key == "values.yaml" { String::new() } else { format!(" {}", self.key) };
+        format!("{} {}/{}{key}", self.kind, self.namespace, self.name)
+    }
+
     fn failed(&self, cause: &str) -> String {
         let optional = if self.optional { " optional" } else { "" };
         format!(
@@ -233,7 +246,7 @@ impl Reference {
     }
 
     /// The referenced bytes; `None` if an optional one is missing.
-    fn data(&self, facts: &dyn Facts) -> Result<Option<Vec<u8>>, Composed> {
+    pub(super) fn data(&self, facts: &dyn Facts) -> Result<Option<Vec<u8>>, Composed> {
         let key = ObjectKey {
             group: String::new(),
             kind: self.kind.clone(),
@@ -265,7 +278,8 @@ impl Reference {
     }
 }
 
-fn parse(data: &[u8]) -> Result<Map, String> {
+/// Values out of the data of a reference.
+pub(super) fn parse(data: &[u8]) -> Result<Map, String> {
     let value = yaml::helm_unmarshal_into(data, "common.Values")?;
     Ok(value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any)))
 }
@@ -374,7 +388,7 @@ fn replace(map: &Map, old: &Rc<List>, new: &Value, depth: usize) {
 }
 
 /// Writes data at a target path (`F-47`, `F-48`).
-fn write(into: &Map, path: &str, data: &[u8], literal: bool, helm: HelmVersion) -> Result<(), String> {
+pub(super) fn write(into: &Map, path: &str, data: &[u8], literal: bool, helm: HelmVersion) -> Result<(), String> {
     let text = String::from_utf8_lossy(data).into_owned();
     let quoted = |quote: char| text.starts_with(quote) && text.ends_with(quote);
     let (typed, value) = if literal {

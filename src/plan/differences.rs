@@ -89,7 +89,11 @@ fn sources(set: OriginSet, now: &Rendered) -> Vec<Source> {
     let facts = facts_of(set, now).into_iter();
     facts
         .flat_map(|(fact, fields)| {
-            let secret = matches!(&fact, Fact::Lookup(key) if *key.kind == *"Secret");
+            let secret = match &fact {
+                Fact::Lookup(key) => *key.kind == *"Secret",
+                Fact::Values(label) => label.starts_with("Secret "),
+                _ => false,
+            };
             fields.into_iter().map(move |field| Source {
                 // A gate on whether a Secret exists lets no data through.
                 secret: secret && !field.is_empty(),

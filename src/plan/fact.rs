@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::chain::flatten;
 use super::render::Rendered;
-use crate::value::origin::{LookupKey, Origin, OriginSet};
+use crate::flux::layers::INLINE;
+use crate::value::origin::{Layer, LookupKey, Origin, OriginSet};
 
 /// One ambient input that can be supposed otherwise: emptied, flipped, put back.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +22,10 @@ pub enum Fact {
     Install,
     /// The number of the revision; without it, that of the stored one.
     Revision,
+    /// The time; without it, that of the stored revision.
+    Clock,
+    /// What an object of `spec.valuesFrom` gives to the values, by its label; without it, nothing.
+    Values(Rc<str>),
 }
 
 impl Fact {
@@ -33,6 +38,10 @@ impl Fact {
             Origin::KubeVersion => (Fact::KubeVersion, "".into()),
             Origin::Release("IsInstall" | "IsUpgrade") => (Fact::Install, "".into()),
             Origin::Release("Revision") => (Fact::Revision, "".into()),
+            Origin::Clock(_) => (Fact::Clock, "".into()),
+            Origin::Value { layer: Layer::User(label), path } if &**label != INLINE => {
+                (Fact::Values(label.clone()), path.clone())
+            }
             _ => return None,
         })
     }
@@ -57,6 +66,8 @@ impl fmt::Display for Fact {
             Fact::KubeVersion => f.write_str("Capabilities.KubeVersion"),
             Fact::Install => f.write_str("Release.IsUpgrade"),
             Fact::Revision => f.write_str("Release.Revision"),
+            Fact::Clock => f.write_str("the time"),
+            Fact::Values(label) => write!(f, "values of {label}"),
         }
     }
 }
@@ -107,11 +118,17 @@ mod tests {
 
     #[test]
     fn every_fact_has_a_name() {
-        let facts = [Fact::ApiVersion("a.io/v1".into()), Fact::KubeVersion, Fact::Install, Fact::Revision];
+        let facts = [Fact::ApiVersion("a.io/v1".into()), Fact::KubeVersion, Fact::Install, Fact::Revision, Fact::Clock];
         let names = facts.map(|fact| fact.to_string());
         assert_eq!(
             names,
-            ["Capabilities.APIVersions a.io/v1", "Capabilities.KubeVersion", "Release.IsUpgrade", "Release.Revision"]
+            [
+                "Capabilities.APIVersions a.io/v1",
+                "Capabilities.KubeVersion",
+                "Release.IsUpgrade",
+                "Release.Revision",
+                "the time"
+            ]
         );
     }
 }

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use super::chain::chain;
 use super::fact::{Fact, Reads, facts_of};
 use super::gather::Subject;
-use super::render::{Doc, Mode, Rendered, Renderer, account};
+use super::render::{Doc, Mode, Rendered, Renderer, account, rendered_at};
 use crate::base::Known;
 use crate::cluster::lookup::{can_exist, lookup, object_of, rule_for};
 use crate::cluster::object::ObjectKey;
@@ -200,6 +200,9 @@ impl Analyst<'_> {
             Fact::Lookup(key) => self.now.lookups.iter().any(|l| l.key == *key && l.found),
             Fact::ApiVersion(api) => self.facts.discovery().api_versions().contains(&**api),
             Fact::KubeVersion | Fact::Install | Fact::Revision => true,
+            Fact::Clock => rendered_at(self.subject).is_some(),
+            // Values that are the stored ones decide nothing that is new.
+            Fact::Values(_) => self.subject.values_moved(),
         }
     }
 
@@ -213,7 +216,7 @@ impl Analyst<'_> {
                 Known::Absent | Known::Uncollected => true,
             },
             Fact::ApiVersion(api) => !self.holds(fact) && self.facts.discovery().may_come(api),
-            Fact::KubeVersion | Fact::Install | Fact::Revision => false,
+            Fact::KubeVersion | Fact::Install | Fact::Revision | Fact::Clock | Fact::Values(_) => false,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::chart::Chart;
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::cluster::storage::{StoredRelease, is_storage, stored};
+use crate::diff;
 use crate::flux::digest::in_doubles;
 use crate::flux::postrender::parse_manifest;
 use crate::flux::preserve::{defaults, predecessor, preserved};
@@ -51,6 +52,8 @@ pub struct Subject {
     pub chart: Option<Chart>,
     /// The user's values, composed.
     pub values: Json,
+    /// What each part of the values gives by itself, where there are several.
+    pub layers: Vec<(Rc<str>, Json)>,
     /// What Flux would do with it.
     pub decision: Decision,
     /// Whether it moves by itself.
@@ -79,6 +82,7 @@ impl Subject {
             helm_release: None,
             chart: Some(chart),
             values,
+            layers: Vec::new(),
             decision: Decision {
                 state: "Absent".into(),
                 reason: "nobody installed it".into(),
@@ -102,6 +106,14 @@ impl Subject {
 }
 
 impl Subject {
+    /// Whether the values are others than those of the stored revision.
+    pub fn values_moved(&self) -> bool {
+        let Some(newest) = self.stored.first() else { return false };
+        let stored = newest.config().cloned().map_or(Json::Null, in_doubles);
+        let nothing = |json: &Json| json.is_null() || json.as_object().is_some_and(serde_json::Map::is_empty);
+        !(diff::equal(&stored, &self.values) || nothing(&stored) && nothing(&self.values))
+    }
+
     /// `spec.suspend`
     pub fn suspended(&self) -> bool {
         let hr = self.helm_release.as_deref();
@@ -187,6 +199,12 @@ pub fn subject_of(
         helm_release: Some(hr.json.clone()),
         chart,
         values,
+        layers: if hr.json.pointer("/spec/valuesFrom").is_some() {
+            let layers = flux::layers::layers(hr, facts, settings.controller.helm());
+            layers.into_iter().map(|(label, json)| (label.into(), json)).collect()
+        } else {
+            Vec::new()
+        },
         depends_on: hr.depends_on().into_iter().map(|d| ReleaseRef { namespace: d.namespace, name: d.name }).collect(),
         decision: described(&decision),
         moves,
@@ -231,6 +249,7 @@ fn unmanaged(
         helm_release: None,
         chart,
         values,
+        layers: Vec::new(),
         depends_on: BTreeSet::new(),
         decision: Decision {
             state: "NotFluxManaged".into(),

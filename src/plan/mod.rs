@@ -17,6 +17,7 @@ pub mod fact;
 pub mod findings;
 pub mod follows;
 pub mod gather;
+mod keys;
 pub mod latent;
 pub mod lint;
 mod misasked;

@@ -16,14 +16,16 @@ use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::rbac::AsUser;
 use crate::cluster::snapshot::Facts;
-use crate::cluster::world::{ClusterWorld, Supposition, Unfilled};
+use crate::cluster::world::{ClusterWorld, Supposition, Unfilled, parse_time};
 use crate::flux::postrender::{PostRender, Stored, StoredDocument, Strategy, TemplateOutput, live_form, post_render};
 use crate::flux::settings::Settings;
+use crate::flux::{Composed, HelmRelease, compose, layers};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, KubeVersion, Release};
 use crate::render::{Request, Schemas, render, user_values};
 use crate::template::eval::Options;
 use crate::template::gate::{Gate, LookupUse, Place};
+use crate::value::Map;
 use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
 
 /// One thing changed, or none.
@@ -231,14 +233,17 @@ impl Renderer {
         };
         let account = account(subject, facts, &self.settings);
         let seen: &dyn Facts = account.as_ref().map_or(facts, |account| account);
-        let world = ClusterWorld::new(seen, supposition);
+        let mut world = ClusterWorld::new(seen, supposition);
+        if matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Clock)) {
+            world = world.at(rendered_at(subject).unwrap_or_default());
+        }
         let force_open = if let Mode::Forced(places) = mode { places.clone() } else { BTreeSet::new() };
         let Some(chart) = &subject.chart else {
             return Rendered::failed(origins, "there is no chart to render".into());
         };
         let request = Request {
             chart,
-            values: user_values(&subject.values, "HelmRelease", &origins),
+            values: self.values(subject, facts, mode, &origins),
             release: release(subject, mode),
             capabilities: capabilities(facts, mode),
             helm: self.helm(),
@@ -263,6 +268,21 @@ impl Renderer {
             }
         }
         out
+    }
+
+    /// The values, or those without one of the objects that they are composed from.
+    fn values(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode, origins: &Origins) -> Map {
+        let gone = |fact: &Fact| if let Fact::Values(label) = fact { Some(label.clone()) } else { None };
+        if let Mode::Without(without) = mode
+            && let Some(label) = without.iter().find_map(gone)
+            && let Some(hr) = &subject.helm_release
+        {
+            let hr = layers::without(&HelmRelease::new(hr.clone()), &label);
+            if let Composed::Values { json, .. } = compose(&hr, facts, self.helm) {
+                return user_values(&json, &[], layers::INLINE, origins);
+            }
+        }
+        user_values(&subject.values, &subject.layers, layers::INLINE, origins)
     }
 
     fn post_render_config<'s>(&self, subject: &'s Subject) -> PostRender<'s> {
@@ -328,6 +348,11 @@ pub fn account<'a>(subject: &Subject, facts: &'a dyn Facts, settings: &Settings)
     let named = hr.pointer("/spec/serviceAccountName").and_then(Json::as_str).unwrap_or_default();
     let name = if named.is_empty() { &settings.default_account } else { named };
     (!name.is_empty()).then(|| AsUser::service_account(facts, &subject.release.namespace, name))
+}
+
+/// When the stored revision was rendered, in nanoseconds since 1970 UTC.
+pub fn rendered_at(subject: &Subject) -> Option<i128> {
+    parse_time(subject.stored.first()?.json.pointer("/info/last_deployed")?.as_str()?)
 }
 
 /// `.Release` of the next render.

@@ -1,14 +1,15 @@
 //! The whole run: files in, report out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::assume::{Choices, settings};
 use super::charts::Charts;
 use super::differences::differences;
 use super::effects;
-use super::fact::{Fact, facts_of};
-use super::findings::{Analysis, analyse, reference};
+use super::fact::Fact;
+use super::findings::{Analysis, analyse};
 use super::gather::{Moves, Subject, gather};
+use super::keys::{keys, kind_of};
 use super::latent::latent;
 use super::misasked::misasked;
 use super::offline::offline;
@@ -20,19 +21,17 @@ use super::steps;
 use super::verdict::{Case, verdict};
 use super::waves::{Ordered, order, predicted};
 use super::whatif::{Side, what_if};
-use crate::base::Known;
 use crate::base::diag::Diagnostic;
 use crate::base::version::HelmVersion;
 use crate::cluster::discovery::{Discovery, KubeVersion};
 use crate::cluster::import::import;
 use crate::cluster::lookup::object_of;
-use crate::cluster::object::ObjectKey;
 use crate::cluster::overlay::Overlay;
-use crate::cluster::snapshot::{Facts, Snapshot};
+use crate::cluster::snapshot::Snapshot;
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Difference, Finding, Key, Latent, Offline, Plan, Producer, Release, ReleaseRef, Report,
-    SnapshotInfo, VERSION, Verdict, WhatIf,
+    Class, Danger, Difference, Finding, Latent, Offline, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION,
+    Verdict, WhatIf,
 };
 use crate::report::silent::Silent;
 
@@ -269,7 +268,7 @@ fn waits_for_itself(subject: &Subject, analysis: &Analysis, index: &Index, facts
         let producer = match fact {
             Fact::Lookup(key) => index.producer(&subject.release, &object_of(facts, key), &fields, facts),
             Fact::ApiVersion(api) => index.server(&subject.release, &kind_of(api), facts),
-            Fact::KubeVersion | Fact::Install | Fact::Revision => return None,
+            _ => return None,
         };
         producer.self_produced?;
         let through = producer.release.filter(|maker| *maker != subject.release).map(|maker| maker.to_string());
@@ -286,68 +285,6 @@ fn place_of(error: &str) -> Option<(String, u32)> {
     let file = parts.next()?.to_owned();
     let digits: String = parts.next()?.chars().take_while(char::is_ascii_digit).collect();
     Some((file, digits.parse().ok()?))
-}
-
-fn keys(subject: &Subject, ordered: &Ordered, index: &Index, facts: &Snapshot, i: usize) -> Vec<Key> {
-    let analyses = || ordered.first.get(i).and_then(Option::as_ref).into_iter().chain(ordered.later.get(&i));
-    let mut fields: BTreeMap<Fact, BTreeSet<String>> = BTreeMap::new();
-    for (fact, read) in analyses().flat_map(|analysis| &analysis.deciding) {
-        fields.entry(fact.clone()).or_default().extend(read.iter().cloned());
-    }
-    let keys = fields.into_iter().map(|(fact, fields)| {
-        let object = match &fact {
-            Fact::Lookup(key) => object_of(facts, key),
-            Fact::ApiVersion(api) => kind_of(api),
-            Fact::KubeVersion | Fact::Install | Fact::Revision => ObjectKey::default(),
-        };
-        let evaluations = ordered.final_analysis(i).map_or(0, |last| evaluations(&fact, last));
-        let later =
-            || analyses().any(|analysis| analysis.now.lookups.iter().any(|l| fact.lookup() == Some(&l.key) && l.found));
-        let exists = match (&fact, facts.get(&object)) {
-            (Fact::Lookup(key), _) if key.name.is_empty() => "present",
-            (Fact::Lookup(_), Known::Present(_)) => "present",
-            (Fact::Lookup(_), _) if later() => "predicted",
-            (Fact::Lookup(_), Known::Absent) => "absent",
-            (Fact::Lookup(_), Known::Uncollected) => "uncollected",
-            (Fact::ApiVersion(api), _) if !facts.discovery.api_versions().contains(&**api) => "absent",
-            _ => "present",
-        };
-        Key {
-            key: fact.to_string(),
-            object: reference(&object),
-            api_version: match &fact {
-                Fact::Lookup(key) => key.api_version.to_string(),
-                Fact::ApiVersion(api) => api.splitn(3, '/').take(2).collect::<Vec<_>>().join("/"),
-                _ => String::new(),
-            },
-            evaluations,
-            exists,
-            producer: match &fact {
-                Fact::Lookup(_) => index.producer(&subject.release, &object, &fields, facts),
-                Fact::ApiVersion(_) => index.server(&subject.release, &object, facts),
-                Fact::KubeVersion => Producer::named("administrator", "the version of the cluster"),
-                Fact::Install | Fact::Revision => Producer::named("flux", "the history of the release itself"),
-            },
-            fields: fields.into_iter().collect(),
-        }
-    });
-    keys.collect()
-}
-
-/// Group and kind of an API version (`a.io/v1`) or resource (`a.io/v1/Kind`).
-fn kind_of(api: &str) -> ObjectKey {
-    let mut parts = api.splitn(3, '/');
-    let group = parts.next().filter(|group| *group != api).unwrap_or_default().to_owned();
-    ObjectKey { group, kind: parts.nth(1).unwrap_or_default().to_owned(), ..ObjectKey::default() }
-}
-
-/// How often a render asks for a fact: calls of the lookup, or branches that depend on it.
-fn evaluations(fact: &Fact, analysis: &Analysis) -> usize {
-    let now = &analysis.now;
-    match fact.lookup() {
-        Some(key) => now.lookups.iter().filter(|l| l.key == *key).count(),
-        None => now.gates.iter().filter(|gate| facts_of(gate.reads, now).contains_key(fact)).count(),
-    }
 }
 
 /// What a release's own closure makes cannot be waited for by an error: say so where it matters.

@@ -261,14 +261,19 @@ fn execute(
     }
 }
 
-/// The user's values as one map, for callers that have JSON.
-/// Integers stay integers: values that do not come from a controller's composition have to be doubles already.
-pub fn user_values(json: &serde_json::Value, name: &str, origins: &Origins) -> Map {
-    let layer = crate::value::origin::Layer::User(name.into());
-    values::layered_exact(json, layer, origins)
-        .as_map()
-        .cloned()
-        .unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
+/// The user's values as a tree whose leaves know which of `layers` gives them (`rest`, if none does).
+pub fn user_values(
+    json: &serde_json::Value,
+    layers: &[(Rc<str>, serde_json::Value)],
+    rest: &str,
+    origins: &Origins,
+) -> Map {
+    let value = if layers.is_empty() || !origins.tracking() {
+        values::layered_exact(json, crate::value::origin::Layer::User(rest.into()), origins)
+    } else {
+        values::layered_from(json, layers, rest, origins)
+    };
+    value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
 }
 
 #[cfg(test)]

@@ -550,7 +550,7 @@ pub struct Chain {
 #[serde(rename_all = "camelCase")]
 pub struct Key {
     /// `BucketClaim tenant-root/bucket`, `Capabilities.APIVersions a.io/v1`, `Capabilities.KubeVersion`, `Release.IsUpgrade`,
-    /// `Release.Revision`.
+    /// `Release.Revision`, `the time`, `values of Secret tenant-root/settings`.
     pub key: String,
     /// The object asked for; an empty name is a list, or what is served. Empty for facts that are no objects.
     pub object: ObjectRef,
@@ -558,6 +558,8 @@ pub struct Key {
     pub api_version: String,
     /// Fields that decide something.
     pub fields: Vec<String>,
+    /// What the name was built from, where it is not written out: values with the part that gives them, other lookups.
+    pub named_by: Vec<String>,
     /// How often the render asks for it.
     pub evaluations: usize,
     /// `present`, `absent`, `uncollected`, or `predicted` when an earlier wave makes it.

@@ -98,9 +98,11 @@ fn findings(out: &mut String, release: &Release) {
         }
     }
     for key in &release.keys {
+        let named =
+            if key.named_by.is_empty() { String::new() } else { format!("named by {}, ", key.named_by.join(" and ")) };
         let _ = writeln!(
             out,
-            "  {} ({}, asked for {} time{}): {}",
+            "  {} ({named}{}, asked for {} time{}): {}",
             key.key,
             key.exists,
             key.evaluations,

@@ -49,7 +49,11 @@ impl Analyst<'_> {
         let reads = facts_of(set, self.now);
         for fact in self.deciding(&reads, |otherwise| !otherwise.holds(&doc.key)).into_iter().flatten() {
             // What comes with every revision anew was not hidden before.
-            hidden |= fact != Fact::Revision || self.stays(doc);
+            hidden |= match fact {
+                Fact::Revision => self.stays(doc),
+                Fact::Values(_) => false,
+                _ => true,
+            };
             chains.extend(self.chains(self.now, (set, &doc.source), &fact, &reads[&fact]));
         }
         let class = if hidden { Class::Skipped } else { Class::WouldCreate };
@@ -96,7 +100,9 @@ impl Analyst<'_> {
 
     fn cause(&mut self, stored: &Doc, doc: &Doc, change: &diff::Change, set: OriginSet) -> (Class, Vec<Chain>) {
         let (mut stale, mut hollow, mut once, mut other) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let reads = facts_of(set, self.now);
+        let mut reads = facts_of(set, self.now);
+        // A time that is printed is noise; what it opens and closes is told of the whole object.
+        reads.remove(&Fact::Clock);
         for facts in self.deciding(&reads, |otherwise| differs_at(otherwise, doc, &change.path)) {
             let as_stored = self.without(&facts).doc(&doc.key).is_some_and(|other| {
                 !diff::changes(&stored.object, &other.object).iter().any(|c| diff::touch(&c.path, &change.path))
