@@ -218,6 +218,22 @@ impl Renderer {
         self.render_through(subject, facts, mode, &config)
     }
 
+    /// Whether the post-renderers and the common metadata of the HelmRelease leave these objects as they are.
+    pub fn leaves(&self, subject: &Subject, docs: &[&Doc], facts: &dyn Facts) -> bool {
+        let files: Vec<TemplateOutput> = docs
+            .iter()
+            .map(|doc| TemplateOutput { path: doc.source.clone(), text: doc.object.to_string().into() })
+            .collect();
+        let Ok(stored) = post_render(&files, &self.post_render_config(subject), &Origins::new(false)) else {
+            return false;
+        };
+        let made: Vec<Doc> = stored.manifest.into_iter().map(|d| Doc::new(d, &subject.namespace, facts)).collect();
+        made.len() == docs.len()
+            && docs.iter().all(|doc| {
+                made.iter().any(|other| other.key == doc.key && crate::diff::equal(&other.object, &doc.object))
+            })
+    }
+
     fn render_through(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode, config: &PostRender<'_>) -> Rendered {
         self.renders.set(self.renders.get() + 1);
         let origins = Origins::new(true);
