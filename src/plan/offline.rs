@@ -136,7 +136,8 @@ impl Comparison<'_> {
             }
             Fact::KubeVersion => self.facts.discovery().version != self.flags.discovery().version,
             Fact::Install => !self.subject.stored.is_empty(),
-            Fact::Revision => true,
+            Fact::Revision | Fact::Clock => true,
+            Fact::Values(_) => false,
         }
     }
 

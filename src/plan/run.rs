@@ -30,7 +30,7 @@ use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::Snapshot;
 use crate::flux::settings::Settings;
 use crate::report::contract::{
-    Class, Danger, Difference, Finding, Latent, Offline, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION,
+    Class, Danger, Difference, Finding, Key, Latent, Offline, Plan, Release, ReleaseRef, Report, SnapshotInfo, VERSION,
     Verdict, WhatIf,
 };
 use crate::report::silent::Silent;
