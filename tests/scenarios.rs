@@ -27,7 +27,11 @@ fn main() {
         })
         .collect();
     trials.extend(case::cases(&root.join("cases")).into_iter().map(|case| {
-        Trial::test(case.name.clone(), move || expect::report_as_expected(&case.inputs().plan(), &case.json["expect"]))
+        Trial::test(case.name.clone(), move || {
+            let (inputs, expect) = (case.inputs(), &case.json["expect"]);
+            expect::report_as_expected(&inputs.plan(), expect)?;
+            expect::offline_as_expected(&inputs, expect)
+        })
     }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use helm_render_predictor::api::Inputs;
 use helm_render_predictor::report::contract::Release;
 use helm_render_predictor::report::{Report, explain, table};
 use libtest_mimic::Failed;
@@ -41,6 +42,39 @@ pub fn report_as_expected(report: &Report, expect: &Json) -> Result<(), Failed> 
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
+/// Compares what renderers without a cluster make of each release with the findings that `offline` lists by release.
+pub fn offline_as_expected(inputs: &Inputs, expect: &Json) -> Result<(), Failed> {
+    let Some(releases) = expect["offline"].as_object() else { return Ok(()) };
+    let mut wrong = Vec::new();
+    let answers = inputs.offline(None);
+    for (name, wanted) in releases {
+        let Some(answer) = answers.iter().find(|answer| answer.release.to_string() == *name) else {
+            wrong.push(format!("{name}: no answer offline"));
+            continue;
+        };
+        let found = answer.findings.iter().map(|finding| {
+            (finding.class.word().to_owned(), finding.object.as_ref().map_or_else(String::new, ToString::to_string))
+        });
+        let found: BTreeSet<(String, String)> = found.collect();
+        let want = classes(wanted);
+        let verdict = if want.is_empty() { "SAFE_CLIENT_SIDE" } else { "NOT_SAFE_CLIENT_SIDE" };
+        if found != want || answer.verdict != verdict {
+            wrong.push(format!("{name} offline: {} {found:?}, expected {verdict} {want:?}", answer.verdict));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// Pairs of class and object out of a map of lists.
+fn classes(wanted: &Json) -> BTreeSet<(String, String)> {
+    let all = wanted.as_object().into_iter().flatten();
+    all.flat_map(|(class, objects)| {
+        let names = objects.as_array().unwrap().iter();
+        names.map(move |name| (class.clone(), name.as_str().unwrap_or_default().to_owned()))
+    })
+    .collect()
+}
+
 /// Whether each text occurs in what a person reads about the release.
 fn texts_as_expected(report: &Report, release: &Release, texts: &Json, wrong: &mut Vec<String>) {
     let (namespace, name) = (&release.release.namespace, &release.release.name);
@@ -72,12 +106,7 @@ fn release_as_expected(report: &Report, release: &Release, wanted: &Json, wrong:
             wrong.push(format!("{name}: {} {object} is reported twice", finding.class.word()));
         }
     }
-    let mut want = BTreeSet::new();
-    for (class, objects) in wanted["findings"].as_object().into_iter().flatten() {
-        want.extend(
-            objects.as_array().unwrap().iter().map(|o| (class.clone(), o.as_str().unwrap_or_default().to_owned())),
-        );
-    }
+    let want = classes(&wanted["findings"]);
     for (class, object) in found.difference(&want) {
         wrong.push(format!("{name}: extra {class} {object}"));
     }
