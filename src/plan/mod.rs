@@ -7,6 +7,7 @@
 
 pub mod answers;
 pub mod assume;
+mod certificates;
 pub mod chain;
 pub mod charts;
 pub mod consumers;

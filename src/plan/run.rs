@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::assume::{Choices, settings};
+use super::certificates;
 use super::charts::Charts;
 use super::differences::differences;
 use super::effects;
@@ -231,6 +232,7 @@ fn release(
         notes.extend(effects::stateful(&dangers, analysis));
     }
     notes.extend(effects::moved(&findings));
+    notes.extend(first.into_iter().flat_map(|analysis| certificates::reused(analysis, facts)));
     for object in effects::created_once(&findings) {
         notes.push(format!("{object}: the next upgrade deletes it, the upgrade after that makes it again"));
     }
