@@ -7,7 +7,7 @@ mod helm;
 
 use super::decide::{
     Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, State, Trace, honoured, prerequisites,
-    reset_reason,
+    reset_reason, wrong_health_check,
 };
 use super::digest::{config_digest, post_renderers};
 use super::helmchart;
@@ -180,6 +180,10 @@ impl Run<'_> {
             self.trace.check("F-71", "suspended: nothing is done, tokens are burnt");
             return self.exit(Exit::Suspended);
         }
+        if let Some(text) = wrong_health_check(&self.hr, self.settings) {
+            self.trace.check("F-72", text.clone());
+            return self.exit(Exit::InvalidExpression(text));
+        }
         self.adopt_digest();
         if helmchart::generated(&self.hr).is_some() && !helmchart::nameable(&self.hr) {
             let text = helmchart::UNNAMEABLE.to_owned();
@@ -264,6 +268,12 @@ impl Run<'_> {
                 self.stall("AccessDenied", text);
                 ("AccessDenied", text.clone())
             }
+            Exit::InvalidExpression(text) => {
+                let why = "Reconciliation failed terminally due to configuration error: terminal error: ";
+                let text = format!("{why}{text}");
+                self.stall("InvalidCELExpression", &text);
+                ("InvalidCELExpression", text)
+            }
             Exit::DependencyNotReady(text) => ("DependencyNotReady", text.clone()),
             // F-75: a source that cannot be read is an error, one that is not ready is waited for.
             Exit::SourceNotReady(text) if text.starts_with("could not get") => ("ArtifactFailed", text.clone()),
@@ -282,6 +292,8 @@ impl Run<'_> {
         }
         match &exit {
             Exit::DependencyNotReady(_) => self.event(false, "DependencyNotReady"),
+            Exit::InvalidExpression(_) => self.event(true, "InvalidCELExpression"),
+            Exit::AccessDenied(_) => self.event(true, "AccessDenied"),
             Exit::ValuesError(_) => self.event(true, "ValuesError"),
             _ => {}
         }

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::cycle::Requeue;
 use super::digest::config_matches;
+use super::expr::{Expression, Trouble};
 use super::helmchart;
 use super::model::HelmRelease;
 use super::settings::{ControllerVersion, Settings};
@@ -35,6 +36,8 @@ pub enum Exit {
     AccessDenied(String),
     /// `F-71`
     Suspended,
+    /// `F-72`, `F-74`
+    InvalidExpression(String),
     /// `F-73`
     ChartNotWritten(String),
     /// `F-74`
@@ -62,6 +65,7 @@ impl Exit {
             Exit::Invalid(_) => "Invalid",
             Exit::AccessDenied(_) => "AccessDenied",
             Exit::Suspended => "Suspended",
+            Exit::InvalidExpression(_) => "InvalidCELExpression",
             Exit::ChartNotWritten(_) => "ChartNotWritten",
             Exit::DependencyNotReady(_) => "DependencyNotReady",
             Exit::SourceNotReady(_) => "SourceNotReady",
@@ -77,7 +81,9 @@ impl Exit {
     /// When the controller looks again (`F-68`).
     pub fn requeue(&self, settings: &Settings) -> Requeue {
         match self {
-            Exit::Suspended | Exit::Deleted | Exit::Invalid(_) | Exit::AccessDenied(_) => Requeue::None,
+            Exit::Suspended | Exit::Deleted | Exit::Invalid(_) | Exit::AccessDenied(_) | Exit::InvalidExpression(_) => {
+                Requeue::None
+            }
             Exit::FinalizerMissing | Exit::TargetChanged(_) => Requeue::Immediate,
             Exit::DependencyNotReady(_) => Requeue::Dependency,
             // F-75: a source that cannot be read is an error, one that is not ready is waited for.
@@ -97,7 +103,7 @@ impl Exit {
             Exit::Invalid(_) | Exit::Deleted | Exit::FinalizerMissing | Exit::Suspended | Exit::ChartNotWritten(_) => {
                 "dependencies, source, values, storage, tokens"
             }
-            Exit::DependencyNotReady(_) => "source, values, storage, tokens",
+            Exit::DependencyNotReady(_) | Exit::InvalidExpression(_) => "source, values, storage, tokens",
             Exit::AccessDenied(_) | Exit::SourceNotReady(_) => "values, storage, tokens",
             Exit::ValuesError(_) => "the chart, storage, tokens",
             Exit::ChartRefused(_) | Exit::TargetChanged(_) => "storage, tokens",
@@ -112,6 +118,7 @@ impl fmt::Display for Exit {
             Exit::Invalid(text) => write!(f, "invalid: {text}"),
             Exit::AccessDenied(text) => write!(f, "source: {text}"),
             Exit::Suspended => f.write_str("suspended"),
+            Exit::InvalidExpression(text) => write!(f, "expression: {text}"),
             Exit::ChartNotWritten(text) => write!(f, "HelmChart: {text}"),
             Exit::DependencyNotReady(text) => write!(f, "dependency: {text}"),
             Exit::SourceNotReady(text) => write!(f, "source: {text}"),
@@ -263,6 +270,21 @@ fn next(hr: &HelmRelease, facts: &dyn Facts, stored: &[StoredRelease], settings:
     Decision { trace: trace.0, outcome }
 }
 
+/// What is wrong with the first health check that does not compile (`F-72`), as far as its form tells; older controllers
+/// know none (`F-312`).
+pub(super) fn wrong_health_check(hr: &HelmRelease, settings: &Settings) -> Option<String> {
+    if settings.controller < ControllerVersion(1, 5, 0) {
+        return None;
+    }
+    let checks = hr.json.pointer("/spec/healthCheckExprs").and_then(Json::as_array);
+    let texts = checks.into_iter().flatten().flat_map(|check| {
+        ["current", "inProgress", "failed"].into_iter().filter_map(|field| check.get(field)?.as_str())
+    });
+    texts
+        .filter(|text| !text.is_empty())
+        .find_map(|text| Expression::well_formed(text).err().map(|why| format!("health check {text}: {why}")))
+}
+
 /// What a run has in hand when it comes to the release.
 pub(super) struct Prepared {
     /// The chart.
@@ -407,12 +429,37 @@ impl Prerequisites<'_> {
                 return Err(Outcome::Exited(Exit::DependencyNotReady(text)));
             }
             if let Some(expression) = expression {
-                self.check("F-262", format!("dependency '{name}' by {expression}: not evaluated"));
-                return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{name}': {expression}")] });
+                self.by_expression(&name, &key.name, &expression, &found)?;
+                continue;
             }
             self.check("F-261", format!("dependency '{name}' is ready"));
         }
         Ok(())
+    }
+
+    /// Whether a dependency is ready by the expression of its entry (`F-262`).
+    fn by_expression(&mut self, shown: &str, name: &str, text: &str, found: &HelmRelease) -> Result<(), Outcome> {
+        let compiled = Expression::compile(text, &["self", "dep"]);
+        let value = compiled.map(|e| e.holds(&[("self", &self.hr.json), ("dep", &found.json)]));
+        let not_ready = match value {
+            Ok(Ok(true)) => {
+                self.check("F-262", format!("dependency '{shown}' is ready by {text}"));
+                return Ok(());
+            }
+            Ok(Ok(false)) => format!("dependency '{shown}' is not ready according to readyExpr eval"),
+            Ok(Err(Trouble::Fails(why))) => format!("failed to evaluate the CEL expression '{text}': {why}"),
+            Ok(Err(Trouble::Beyond(what))) => {
+                self.check("F-262", format!("dependency '{shown}' by {text}: {what} is not known here"));
+                return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{shown}': {text}")] });
+            }
+            Err(why) => {
+                let why = format!("failed to evaluate dependency {name}: {why}");
+                self.check("F-74", why.clone());
+                return Err(Outcome::Exited(Exit::InvalidExpression(why)));
+            }
+        };
+        self.check("F-262", not_ready.clone());
+        Err(Outcome::Exited(Exit::DependencyNotReady(not_ready)))
     }
 
     /// Source readiness (`F-78`), and which chart it holds.

@@ -6,6 +6,7 @@ pub mod decide;
 mod decide_tests;
 pub mod digest;
 mod drift;
+mod expr;
 pub mod helmchart;
 pub mod layers;
 pub mod model;

@@ -94,7 +94,7 @@ pub fn writes(hr: &HelmRelease, decision: &Decision, settings: &Settings) -> Vec
         trace.check("F-59", format!("lastHandledReconcileAt := {token}, whatever came of it"));
     }
     let advances = match &decision.outcome {
-        Outcome::Exited(exit) => matches!(exit, Exit::Suspended | Exit::AccessDenied(_)),
+        Outcome::Exited(exit) => matches!(exit, Exit::Suspended | Exit::AccessDenied(_) | Exit::InvalidExpression(_)),
         _ => true,
     };
     match requeue(decision, settings) {

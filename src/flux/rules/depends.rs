@@ -60,24 +60,35 @@ fn f_261_f_264_ready_at_its_generation_is_enough() {
 }
 
 #[test]
-fn f_262_expressions_are_shown_and_not_guessed() {
-    let list = json!([{"name": "d", "readyExpr": "dep.status.x == self.spec.y"}]);
-    let setup = needing(Setup::new(&["deployed"]), list.clone(), &[other("n", "d", 2, "False")]);
-    match setup.decision().outcome {
-        Outcome::Unknown { missing } => assert!(missing[0].contains("dep.status.x == self.spec.y"), "{missing:?}"),
+fn f_262_expressions_replace_the_built_in_rule() {
+    let by = |expression: &str, found: &[Json]| {
+        let list = json!([{"name": "d", "readyExpr": expression}]);
+        needing(Setup::new(&["deployed"]), list, found)
+    };
+    // A dependency that is not ready, by its own word.
+    let found = [other("n", "d", 2, "False")];
+    by("dep.metadata.generation == 2 && self.metadata.name == 'a'", &found).gives(State::InSync, Action::None);
+    waits(&by("dep.metadata.name == 'zzz'", &found), "dependency 'n/d' is not ready according to readyExpr eval");
+    let missing = "failed to evaluate the CEL expression 'dep.status.x == 'x'': no such key: x";
+    waits(&by("dep.status.x == 'x'", &found), missing);
+    // An expression is looked at only after its dependency was found.
+    waits(&by("(((", &[]), "unable to get 'n/d' dependency");
+    for wrong in ["(((", "dep.metadata.name", "dep.x =="] {
+        let outcome = by(wrong, &found).decision().outcome;
+        assert!(matches!(outcome, Outcome::Exited(Exit::InvalidExpression(_))), "F-74: {wrong}: {outcome:?}");
+    }
+    match by("timestamp(dep.status.x) == timestamp(self.spec.y)", &found).decision().outcome {
+        Outcome::Unknown { missing } => assert!(missing[0].contains("timestamp(dep.status.x)"), "{missing:?}"),
         other => panic!("{other:?}"),
     }
-    let additive = Settings { additive_ready_expr: true, ..Settings::default() };
+    let setup = by("dep.metadata.generation == 2", &found);
     let (hr, all) = setup.release();
-    let outcome = simulate(&hr, &setup.facts, &all, &additive).outcome;
-    assert!(
-        matches!(outcome, Outcome::Exited(Exit::DependencyNotReady(_))),
-        "the built-in rule fails first: {outcome:?}"
-    );
-    waits(&needing(Setup::new(&["deployed"]), list, &[]), "unable to get 'n/d' dependency");
+    let additive = Settings { additive_ready_expr: true, ..Settings::default() };
     let old = Settings { controller: ControllerVersion(1, 3, 0), ..Settings::default() };
-    let outcome = simulate(&hr, &setup.facts, &all, &old).outcome;
-    assert!(matches!(outcome, Outcome::Exited(Exit::DependencyNotReady(_))), "F-296: {outcome:?}");
+    for (settings, rule) in [(additive, "F-8: the built-in rule comes on top"), (old, "F-296")] {
+        let outcome = simulate(&hr, &setup.facts, &all, &settings).outcome;
+        assert!(matches!(outcome, Outcome::Exited(Exit::DependencyNotReady(_))), "{rule}: {outcome:?}");
+    }
 }
 
 #[test]
