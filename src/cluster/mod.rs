@@ -8,6 +8,7 @@ pub mod object;
 pub mod overlay;
 pub mod rbac;
 mod read;
+mod redacted;
 pub mod snapshot;
 pub mod storage;
 pub mod world;

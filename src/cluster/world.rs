@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::lookup::{self, Answer};
+use super::object::ObjectKey;
+use super::redacted::conceal;
 use super::snapshot::Facts;
 use crate::base::Known;
 use crate::template::func::World;
@@ -54,17 +56,63 @@ pub struct ClusterWorld<'a> {
     uncollected: RefCell<BTreeSet<LookupKey>>,
     /// Lookups that may be forbidden.
     doubtful: RefCell<BTreeSet<LookupKey>>,
+    /// Fields of Secrets that were answered with a stand-in; `None` if they are answered as they are.
+    redacted: Option<RefCell<BTreeSet<(LookupKey, String)>>>,
 }
 
 impl<'a> ClusterWorld<'a> {
     /// The world on these facts, under a supposition.
     pub fn new(facts: &'a dyn Facts, supposition: Supposition) -> Self {
-        ClusterWorld { facts, supposition, time: None, uncollected: Default::default(), doubtful: Default::default() }
+        ClusterWorld {
+            facts,
+            supposition,
+            time: None,
+            uncollected: Default::default(),
+            doubtful: Default::default(),
+            redacted: None,
+        }
     }
 
     /// The same at another time, in nanoseconds since 1970 UTC.
     pub fn at(self, time: i128) -> Self {
         ClusterWorld { time: Some(time), ..self }
+    }
+
+    /// The same, with a stand-in for what was blacked out of Secrets.
+    pub fn concealing(self) -> Self {
+        ClusterWorld { redacted: Some(Default::default()), ..self }
+    }
+
+    /// Fields of Secrets that were answered with a stand-in.
+    pub fn redacted(&self) -> BTreeSet<(LookupKey, String)> {
+        self.redacted.as_ref().map(|redacted| redacted.borrow().clone()).unwrap_or_default()
+    }
+
+    fn conceal(&self, key: &LookupKey, value: &Value, origins: &Origins) {
+        let Some(redacted) = self.redacted.as_ref().filter(|_| *key.kind == *"Secret" && *key.api_version == *"v1")
+        else {
+            return;
+        };
+        let hide = |value: &Value, id: &ObjectKey, prefix: &str| {
+            if let Known::Present(object) = self.facts.get(id) {
+                let fields = conceal(value, &object, value.at, origins);
+                redacted.borrow_mut().extend(fields.into_iter().map(|field| (key.clone(), format!("{prefix}{field}"))));
+            }
+        };
+        let id = lookup::object_of(self.facts, key);
+        if !key.name.is_empty() {
+            return hide(value, &id, "");
+        }
+        let items = value.as_map().and_then(|map| map.get(b"items"));
+        for (i, item) in items.iter().filter_map(Value::as_list).flat_map(|list| list.items.iter().enumerate()) {
+            let metadata = item.as_map().and_then(|map| map.get(b"metadata"));
+            let text = |field: &[u8]| {
+                let value = metadata.as_ref().and_then(|m| m.as_map()?.get(field));
+                value.and_then(|value| value.as_text().map(|text| text.lossy().to_string())).unwrap_or_default()
+            };
+            let id = ObjectKey { namespace: text(b"namespace"), name: text(b"name"), ..id.clone() };
+            hide(item, &id, &format!(".items[{i}]"));
+        }
     }
 
     /// Lookups that were answered with "nothing" although nobody knows.
@@ -112,6 +160,7 @@ impl World for ClusterWorld<'_> {
         if !matches!(known, Known::Present(())) && self.hoped(key) && lookup::can_exist(self.facts, key) {
             return Ok(lookup::hole(key, origins));
         }
+        self.conceal(key, &value, origins);
         Ok(value)
     }
 

@@ -53,6 +53,8 @@ pub struct Unknown {
     pub additions: BTreeSet<LookupKey>,
     /// If they exist, something that is there changes, goes, or renders at all: what a force does is not known.
     pub effects: BTreeSet<LookupKey>,
+    /// Fields of Secrets whose bytes were blacked out: whether they change something is not known.
+    pub bytes: BTreeSet<String>,
     /// Whether the service account may ask for them is not known: a force may fail.
     pub access: BTreeSet<LookupKey>,
 }
@@ -60,7 +62,7 @@ pub struct Unknown {
 impl Unknown {
     /// Whether everything that matters was collected.
     pub fn is_empty(&self) -> bool {
-        self.additions.is_empty() && !self.is_blind()
+        self.additions.is_empty() && self.bytes.is_empty() && !self.is_blind()
     }
 
     /// Whether it is not known what a force does.

@@ -131,6 +131,8 @@ pub struct Rendered {
     pub uncollected: BTreeSet<LookupKey>,
     /// Lookups that were answered although they may be forbidden to the service account.
     pub doubtful: BTreeSet<LookupKey>,
+    /// Fields of Secrets of which the key is known, but not the bytes: a stand-in stands for them.
+    pub redacted: BTreeSet<(LookupKey, String)>,
     /// The service account that asks; `None` for the controller itself.
     pub user: Option<String>,
     index: BTreeMap<ObjectKey, usize>,
@@ -148,6 +150,7 @@ impl Rendered {
             error: Some(error),
             uncollected: BTreeSet::new(),
             doubtful: BTreeSet::new(),
+            redacted: BTreeSet::new(),
             user: None,
             index: BTreeMap::new(),
         }
@@ -249,7 +252,7 @@ impl Renderer {
         };
         let account = account(subject, facts, &self.settings);
         let seen: &dyn Facts = account.as_ref().map_or(facts, |account| account);
-        let mut world = ClusterWorld::new(seen, supposition);
+        let mut world = ClusterWorld::new(seen, supposition).concealing();
         if matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Clock)) {
             world = world.at(rendered_at(subject).unwrap_or_default());
         }
@@ -274,6 +277,7 @@ impl Renderer {
         out.lookups = rendered.recorder.lookups;
         out.uncollected = world.uncollected();
         out.doubtful = world.doubtful();
+        out.redacted = world.redacted();
         out.user = account.as_ref().map(|account| account.user().to_owned());
         if out.error.is_none() {
             let files: Vec<TemplateOutput> =

@@ -133,7 +133,8 @@ fn uncollected(analysis: &Analysis) -> Vec<String> {
         let user = analysis.now.user.as_deref().unwrap_or_default();
         format!("roles and bindings of {user} (whether it may read {})", asked.join(", "))
     });
-    objects.chain(rules).collect()
+    let bytes = unknown.bytes.iter().map(|field| format!("{field} (its bytes were taken out of the snapshot)"));
+    objects.chain(bytes).chain(rules).collect()
 }
 
 /// Why a forced render would fail, if it would.

@@ -71,7 +71,8 @@ impl Analyst<'_> {
 
     /// In both: what differs, and which fact, supposed otherwise, gives the stored value back?
     fn changed(&mut self, stored: &Doc, doc: &Doc) {
-        let changes = diff::changes(&stored.object, &doc.object);
+        let mut changes = diff::changes(&stored.object, &doc.object);
+        changes.retain(|change| !self.of_redacted(doc.origins_at(place(doc, change), &self.now.origins)));
         if changes.is_empty() {
             return;
         }
@@ -96,6 +97,25 @@ impl Analyst<'_> {
         for (class, (fields, chains)) in by_class {
             self.push(class, &doc.key, fields, chains);
         }
+    }
+
+    /// Whether something goes back to bytes that were blacked out: then it is not known whether it changes.
+    fn of_redacted(&mut self, set: OriginSet) -> bool {
+        if self.now.redacted.is_empty() {
+            return false;
+        }
+        let origins = flatten(set, &self.now.origins, &self.now.gates);
+        let fields = origins.into_iter().filter_map(|origin| match origin {
+            Origin::Lookup { key, path } => Some(((*key).clone(), path.to_string())),
+            _ => None,
+        });
+        let read: BTreeSet<String> = fields
+            .filter(|field| self.now.redacted.contains(field))
+            .map(|(key, path)| format!("{key} {path}"))
+            .collect();
+        let any = !read.is_empty();
+        self.unknown.bytes.extend(read);
+        any
     }
 
     fn cause(&mut self, stored: &Doc, doc: &Doc, change: &diff::Change, set: OriginSet) -> (Class, Vec<Chain>) {
