@@ -17,6 +17,7 @@ use crate::cluster::discovery::Resource;
 use crate::cluster::lookup::object_of;
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Snapshot;
+use crate::flux::postrender::hazards;
 use crate::report::contract::{Chain, Class, Hazard, Lint, LintItem, ObjectRef};
 use crate::value::origin::{LookupKey, Origin};
 
@@ -29,11 +30,13 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     let (facts, served) = empty_cluster(renderer, &subject);
     let now = renderer.render(&subject, &facts, &Mode::Now);
     let hoped = renderer.render(&subject, &facts, &Mode::Hoped { served: served.clone(), except: None });
+    let mut items = post_rendering(renderer, &subject, &facts, &served);
     if let (Some(_), Some(error)) = (&now.error, &hoped.error) {
-        return Lint { error: Some(error.clone()), items: Vec::new() };
+        return Lint { error: Some(error.clone()), items };
     }
-    let mut items = error_gates(renderer, &subject, &facts, &served, &hoped);
-    if let (Some(error), true) = (&now.error, items.is_empty()) {
+    items.extend(error_gates(renderer, &subject, &facts, &served, &hoped));
+    let explained = items.iter().any(|item| item.hazard != Hazard::Altered);
+    if let (Some(error), false) = (&now.error, explained) {
         items.push(together(error, &hoped));
     }
     // The next upgrade on the same cluster: what the first install stored, against what is found then.
@@ -49,6 +52,8 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     let badly = misasked([&now, &hoped], &facts.discovery);
     items.extend(badly.into_iter().map(|((hazard, key), (place, text))| LintItem {
         hazard,
+        rule: None,
+        place: None,
         chain: None,
         objects: vec![reference(&object_of(&facts, &key))],
         text: Some(format!("looked up at {}:{}: {text}", place.file, place.line)),
@@ -56,6 +61,41 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     items.sort();
     items.dedup();
     Lint { error: None, items }
+}
+
+/// What post-rendering refuses or changes, by rule and place; of what is hoped for only what the chart itself writes.
+fn post_rendering(
+    renderer: &Renderer,
+    subject: &Subject,
+    facts: &Snapshot,
+    served: &Rc<BTreeSet<Rc<str>>>,
+) -> Vec<LintItem> {
+    let of = |mode: &Mode| {
+        let rendered = renderer.written(subject, facts, mode);
+        hazards(&rendered.files, renderer.helm(), &rendered.origins)
+    };
+    let mut all = of(&Mode::Now);
+    let hoped = of(&Mode::Hoped { served: served.clone(), except: None });
+    // Names that are hoped for are alike without being the same.
+    all.extend(hoped.into_iter().filter(|hazard| !hazard.looked_up && hazard.rule != "F-348"));
+    let mut found: BTreeMap<(Hazard, &'static str, String, String), BTreeSet<ObjectRef>> = BTreeMap::new();
+    for hazard in all {
+        let kind = if hazard.refused { Hazard::Refused } else { Hazard::Altered };
+        let lines: Vec<String> = hazard.written.iter().map(|(file, line)| format!("{file}:{line}")).collect();
+        let place = lines.first().cloned().unwrap_or(hazard.file);
+        let at = if hazard.path.is_empty() { String::new() } else { format!("{}: ", hazard.path) };
+        let through = match lines.get(1..).unwrap_or_default() {
+            [] => String::new(),
+            lines => format!(" (printed by {})", lines.join(", ")),
+        };
+        let text = format!("{at}{}{through}", hazard.text);
+        found.entry((kind, hazard.rule, place, text)).or_default().insert(reference(&hazard.object));
+    }
+    let items = found.into_iter().map(|((hazard, rule, place, text), objects)| {
+        let objects = objects.into_iter().collect();
+        LintItem { hazard, rule: Some(rule), place: Some(place), chain: None, objects, text: Some(text) }
+    });
+    items.collect()
 }
 
 /// A cluster with nothing in it that serves what the chart asks for; and the API versions that may be hoped for.
@@ -118,6 +158,8 @@ fn gates(findings: &[crate::report::contract::Finding]) -> Vec<LintItem> {
     }
     let item = |((hazard, chain), objects): ((Hazard, Chain), BTreeSet<ObjectRef>)| LintItem {
         hazard,
+        rule: None,
+        place: None,
         chain: Some(chain),
         objects: objects.into_iter().collect(),
         text: None,
@@ -135,6 +177,8 @@ fn created_once(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
         looked_up.flat_map(move |(fact, fields)| {
             fields.into_iter().map(move |field| LintItem {
                 hazard: Hazard::CreatedOnce,
+                rule: None,
+                place: None,
                 chain: Some(chain(set, &fact, &field, now, &doc.source)),
                 objects: vec![reference(&doc.key)],
                 text: None,
@@ -161,6 +205,8 @@ fn rotating(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
             if !guarded {
                 found.push(LintItem {
                     hazard: Hazard::Rotates,
+                    rule: None,
+                    place: None,
                     chain: None,
                     objects: vec![reference(&doc.key)],
                     text: Some(format!("{path} is drawn anew by every render ({site})")),
@@ -179,6 +225,8 @@ fn self_produced(now: &Rendered, hoped: &Rendered, facts: &Snapshot) -> Vec<Lint
     let own = once.into_iter().filter(|(key, _)| made.contains(&object_of(facts, key)));
     own.map(|(key, lookup)| LintItem {
         hazard: Hazard::SelfProduced,
+        rule: None,
+        place: None,
         chain: None,
         objects: vec![reference(&object_of(facts, key))],
         text: Some(format!("looked up at {}:{}", lookup.place.file, lookup.place.line)),
@@ -190,6 +238,8 @@ fn self_produced(now: &Rendered, hoped: &Rendered, facts: &Snapshot) -> Vec<Lint
 fn together(error: &str, hoped: &Rendered) -> LintItem {
     LintItem {
         hazard: Hazard::ErrorGate,
+        rule: None,
+        place: None,
         chain: None,
         objects: hoped.docs.iter().map(|doc| reference(&doc.key)).collect(),
         text: Some(error.to_owned()),
@@ -213,6 +263,8 @@ fn error_gates(
         let own = fact.lookup().is_some_and(|key| hoped.holds(&object_of(facts, key)));
         found.push(LintItem {
             hazard: if own { Hazard::Deadlock } else { Hazard::ErrorGate },
+            rule: None,
+            place: None,
             chain: None,
             objects: hoped.docs.iter().map(|doc| reference(&doc.key)).collect(),
             text: Some(format!("without {fact}: {error}")),

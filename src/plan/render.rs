@@ -119,6 +119,8 @@ pub struct Rendered {
     pub docs: Vec<Doc>,
     /// Hooks.
     pub hooks: Vec<Doc>,
+    /// Text of the template files; of [`Renderer::written`] only.
+    pub files: Vec<TemplateOutput>,
     /// Gates that were met.
     pub gates: Vec<Gate>,
     /// Lookups that were evaluated.
@@ -144,6 +146,7 @@ impl Rendered {
         Rendered {
             docs: Vec::new(),
             hooks: Vec::new(),
+            files: Vec::new(),
             gates: Vec::new(),
             lookups: Vec::new(),
             origins,
@@ -212,13 +215,18 @@ impl Renderer {
 
     /// Renders a release as its next upgrade (or install) would, on these facts.
     pub fn render(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
-        self.render_through(subject, facts, mode, &self.post_render_config(subject))
+        self.render_through(subject, facts, mode, &self.post_render_config(subject), false)
+    }
+
+    /// The same with the text of each template file, which carries where it is written ([`Origin::Written`]).
+    pub fn written(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
+        self.render_through(subject, facts, mode, &self.post_render_config(subject), true)
     }
 
     /// The same without the post-renderers and the common metadata of the HelmRelease.
     pub fn bare(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
         let config = PostRender { post_renderers: None, common_metadata: None, ..self.post_render_config(subject) };
-        self.render_through(subject, facts, mode, &config)
+        self.render_through(subject, facts, mode, &config, false)
     }
 
     /// Whether the post-renderers and the common metadata of the HelmRelease leave these objects as they are.
@@ -237,7 +245,14 @@ impl Renderer {
             })
     }
 
-    fn render_through(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode, config: &PostRender<'_>) -> Rendered {
+    fn render_through(
+        &self,
+        subject: &Subject,
+        facts: &dyn Facts,
+        mode: &Mode,
+        config: &PostRender<'_>,
+        places: bool,
+    ) -> Rendered {
         self.renders.set(self.renders.get() + 1);
         let origins = Origins::new(true);
         let supposition = match mode {
@@ -256,7 +271,7 @@ impl Renderer {
         if matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Clock)) {
             world = world.at(rendered_at(subject).unwrap_or_default());
         }
-        let force_open = if let Mode::Forced(places) = mode { places.clone() } else { BTreeSet::new() };
+        let force_open = if let Mode::Forced(open) = mode { open.clone() } else { BTreeSet::new() };
         let Some(chart) = &subject.chart else {
             return Rendered::failed(origins, "there is no chart to render".into());
         };
@@ -266,7 +281,7 @@ impl Renderer {
             release: release(subject, mode),
             capabilities: capabilities(facts, mode),
             helm: self.helm(),
-            options: Options { force_open },
+            options: Options { force_open, places },
             parsed: &self.parsed,
             schemas: schemas(subject, mode),
         };
@@ -285,6 +300,9 @@ impl Renderer {
             match post_render(&files, config, &out.origins) {
                 Ok(stored) => fill(&mut out, stored, subject, facts),
                 Err(error) => out.error = Some(error),
+            }
+            if places {
+                out.files = files;
             }
         }
         out

@@ -97,7 +97,7 @@ fn what_another_helm_renders_otherwise_is_told_with_its_rule() {
 
 #[test]
 fn what_another_cluster_renders_otherwise_is_told_with_the_capability() {
-    let template = "{{ if .Capabilities.APIVersions.Has \"a.io/v1\" }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}{{ end }}";
+    let template = "{{ if .Capabilities.APIVersions.Has \"a.io/v1\" }}apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}{{ end }}";
     let subject = Subject::alone("r", "ns", chart(&[("c.yaml", template)], ""), json!({}));
     let facts = Snapshot::default();
     let mut discovery = facts.discovery.clone();
@@ -119,7 +119,7 @@ fn hazards(templates: &[(&str, &str)]) -> Vec<&'static str> {
 
 #[test]
 fn a_chart_that_asks_nobody_has_no_hazard() {
-    assert!(hazards(&[("c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}")]).is_empty());
+    assert!(hazards(&[("c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}")]).is_empty());
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn lint_tells_each_hazard_apart() {
     assert_eq!(hazards(&[("r.yaml", random)]), ["ROTATES"]);
     let fail = format!(
         "{{{{ if not (lookup \"v1\" \"Secret\" \"x\" \"y\") }}}}{{{{ fail \"no\" }}}}{{{{ end }}}}\n{}",
-        config("n")
+        config("made")
     );
     assert_eq!(hazards(&[("f.yaml", &fail)]), ["ERROR_GATE"]);
-    let own = fail.replace("\"Secret\" \"x\" \"y\"", "\"ConfigMap\" \"ns\" \"n\"");
+    let own = fail.replace("\"Secret\" \"x\" \"y\"", "\"ConfigMap\" \"ns\" \"made\"");
     assert_eq!(hazards(&[("d.yaml", &own)]), ["DEADLOCK", "SELF_PRODUCED"]);
 }

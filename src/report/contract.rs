@@ -316,6 +316,10 @@ pub struct Lint {
 pub struct LintItem {
     /// What it is.
     pub hazard: Hazard,
+    /// The rule of the controller behind it (`F-353`), where one is.
+    pub rule: Option<&'static str>,
+    /// Where in the templates: `templates/x.yaml:3`; nothing where the gate's place or the text tells.
+    pub place: Option<String>,
     /// The gate and the fact, where there is one.
     pub chain: Option<Chain>,
     /// The objects concerned.
@@ -349,6 +353,10 @@ pub enum Hazard {
     WrongKind,
     /// An argument of a lookup is a text that looks like a template.
     BadArgument,
+    /// Helm takes the document, Flux's post-rendering refuses it.
+    Refused,
+    /// Flux stores something else than Helm alone would.
+    Altered,
 }
 
 impl Hazard {
@@ -363,6 +371,8 @@ impl Hazard {
             Hazard::CreatedOnce => "CREATED_ONCE",
             Hazard::Rotates => "ROTATES",
             Hazard::SelfProduced => "SELF_PRODUCED",
+            Hazard::Refused => "REFUSED",
+            Hazard::Altered => "ALTERED",
             Hazard::WrongKind => "WRONG_KIND",
             Hazard::BadArgument => "BAD_ARGUMENT",
         }
@@ -379,6 +389,8 @@ impl Hazard {
             Hazard::CreatedOnce => "made only while the fact is absent: the next upgrade deletes it",
             Hazard::Rotates => "a value in a Secret that nothing guards: every upgrade replaces it",
             Hazard::SelfProduced => "it looks up what it makes itself: a first install never finds it",
+            Hazard::Refused => "Helm prints it, and Flux's post-rendering refuses it: nothing of the release is stored",
+            Hazard::Altered => "Flux's post-rendering makes something else of it than Helm alone does",
             Hazard::WrongKind => "no such kind: the answer is the same on every cluster",
             Hazard::BadArgument => "braces inside a text: the answer is the same for all values",
         }

@@ -13,6 +13,9 @@ pub fn text(lint: &Lint) -> String {
     }
     for item in &lint.items {
         let _ = write!(out, "{}", item.hazard.word());
+        if let Some(place) = &item.place {
+            let _ = write!(out, "  {place}");
+        }
         let _ = match &item.chain {
             Some(chain) if chain.condition.is_empty() => write!(out, "  {}", chain.place),
             Some(chain) => write!(out, "  {}  {}", chain.place, chain.condition),
@@ -28,7 +31,8 @@ pub fn text(lint: &Lint) -> String {
 }
 
 fn details(out: &mut String, item: &LintItem) {
-    let _ = writeln!(out, "  {}", item.hazard.meaning());
+    let rule = item.rule.map_or_else(String::new, |rule| format!(" ({rule})"));
+    let _ = writeln!(out, "  {}{rule}", item.hazard.meaning());
     if let Some(chain) = item.chain.as_ref().filter(|chain| !chain.key.is_empty()) {
         let at = if chain.lookup.is_empty() { String::new() } else { format!(" (lookup at {})", chain.lookup) };
         let _ = writeln!(out, "  fact: {}{at}", fact(&chain.key, &chain.field));

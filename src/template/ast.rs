@@ -15,8 +15,8 @@ pub type Block = Rc<[Node]>;
 /// One piece of a template.
 #[derive(Debug)]
 pub enum Node {
-    /// Literal text.
-    Text(Text),
+    /// Literal text, and where it begins.
+    Text(Text, Pos),
     /// `{{pipeline}}`
     Action(Pipe),
     /// `{{if}}`

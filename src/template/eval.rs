@@ -31,6 +31,8 @@ const PARSING: usize = 16;
 pub struct Options {
     /// Conditions at these places hold, whatever they evaluate to.
     pub force_open: BTreeSet<Place>,
+    /// What is printed carries where in the templates it is written ([`Origin::Written`]).
+    pub places: bool,
 }
 
 /// One render: templates, facts, and what is recorded on the way.
@@ -201,9 +203,13 @@ impl<'a> Run<'a> {
     fn walk(&mut self, scope: &mut Scope, dot: &Value, nodes: &[Node]) -> Exec<Then> {
         for node in nodes {
             match node {
-                Node::Text(text) => {
+                Node::Text(text, pos) => {
                     if let Err(limit) = self.budget.write(text.len()) {
                         return self.limit(scope, 0, &"", limit);
+                    }
+                    if self.options.places {
+                        self.placed_text(scope, text, *pos);
+                        continue;
                     }
                     scope.out.push_under(text, self.context, self.origins);
                 }
@@ -235,9 +241,29 @@ impl<'a> Run<'a> {
             if text.is_empty() && !value.origins.is_empty() {
                 scope.whole.insert(value.origins);
             }
-            scope.out.push_under(&text, self.context, self.origins);
+            let context = self.placed(scope, pipe.pos);
+            scope.out.push_under(&text, context, self.origins);
         }
         Ok(())
+    }
+
+    /// The context, with the place of a node if places are wanted.
+    fn placed(&self, scope: &Scope, pos: u32) -> OriginSet {
+        if !self.options.places {
+            return self.context;
+        }
+        let Place { file, line, .. } = scope.template.place(pos);
+        self.origins.union(self.context, self.origins.only(Origin::Written(file, line)))
+    }
+
+    /// Literal text, each line under its own place.
+    fn placed_text(&self, scope: &mut Scope, text: &Text, pos: u32) {
+        let mut start = 0;
+        for line in text.bytes().split_inclusive(|b| *b == b'\n') {
+            let context = self.placed(scope, pos + start as u32);
+            scope.out.push_under(&text.slice(start, start + line.len()), context, self.origins);
+            start += line.len();
+        }
     }
 
     fn condition(&mut self, scope: &mut Scope, dot: &Value, branch: &Branch, kind: GateKind) -> Exec<Then> {

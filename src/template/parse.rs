@@ -63,7 +63,7 @@ pub fn parse(
 
 /// Whether a body holds nothing but white space: such a definition does not replace another.
 pub fn is_empty(body: &[Node]) -> bool {
-    body.iter().all(|node| matches!(node, Node::Text(text) if text.bytes().iter().all(u8::is_ascii_whitespace)))
+    body.iter().all(|node| matches!(node, Node::Text(text, _) if text.bytes().iter().all(u8::is_ascii_whitespace)))
 }
 
 struct Parser<'a> {
@@ -270,7 +270,7 @@ impl Parser<'_> {
     fn text_or_action(&mut self) -> Result<Item> {
         let token = self.next_non_space();
         match token.kind {
-            Kind::Text => Ok(Item::Node(Node::Text(Text::new(token.text)))),
+            Kind::Text => Ok(Item::Node(Node::Text(Text::new(token.text), token.pos))),
             Kind::LeftDelim => {
                 self.action_line = token.line;
                 let item = self.action();

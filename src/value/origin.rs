@@ -100,6 +100,8 @@ pub enum Origin {
     Clock(Rc<str>),
     /// A host name that was resolved.
     Dns(Rc<str>),
+    /// A line of a template that prints it, by file; only where places are asked for.
+    Written(Rc<str>, u32),
     /// The outcome of a gate; the gate's own origins are in its record.
     Gate(GateId),
 }

@@ -4,6 +4,7 @@
 //! of a tree mean is decided by [`to_value`] and [`to_json`] (YAML 1.1 through JSON, as Helm reads values and
 //! templates) or by [`to_json_v3`] (as the post-renderer of Helm 4 does).
 
+mod differ;
 mod emit;
 mod event;
 mod node;
@@ -16,6 +17,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
+pub use differ::{Difference, differences};
 pub use emit::{digest_text, emit, emit_json, emit_pretty};
 pub use event::YamlError;
 pub use node::{Document, Kind, Node, Pos, Span, Step, Style, parse_all, parse_first};

@@ -11,7 +11,7 @@ use super::scalar::{self, Scalar};
 use crate::codec::goquote::quote;
 use crate::codec::{base64, float};
 
-const TAG_PREFIX: &str = "tag:yaml.org,2002:";
+pub(super) const TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The JSON a node means after post-rendering: only `true` and `false` are truth words, dates become RFC 3339 text,
 /// explicit keys win over merged ones.
@@ -251,14 +251,14 @@ fn string(text: &str) -> Result<Json, String> {
 }
 
 /// The truth words of YAML 1.1 other than true and false are strings to this generation (F-350).
-fn modern(found: Scalar, text: &str) -> Scalar {
+pub(super) fn modern(found: Scalar, text: &str) -> Scalar {
     match found {
         Scalar::Bool(_) if !scalar::is_truth_word(text) => Scalar::Str,
         other => other,
     }
 }
 
-fn is_merge(key: Node<'_>) -> bool {
+pub(super) fn is_merge(key: Node<'_>) -> bool {
     match (key.kind(), key.tag()) {
         (Kind::Scalar("<<", Style::Plain), None | Some("!")) => true,
         (Kind::Scalar("<<", _), Some(tag)) => is_merge_tag(tag),

@@ -137,7 +137,7 @@ fn head_problem(object: &Json) -> Option<String> {
 }
 
 /// The origins of all marks that touch a byte range.
-fn marks(text: &Text, range: std::ops::Range<usize>, origins: &Origins) -> OriginSet {
+pub fn marks(text: &Text, range: std::ops::Range<usize>, origins: &Origins) -> OriginSet {
     let (start, end) = (range.start as u32, range.end as u32);
     let first = text.marks().partition_point(|m| m.end <= start);
     let touching = text.marks()[first..].iter().take_while(|m| m.start < end.max(start + 1));

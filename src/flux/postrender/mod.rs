@@ -4,6 +4,7 @@
 
 mod blocks;
 mod document;
+mod hazards;
 mod ident;
 mod images;
 mod json6902;
@@ -23,6 +24,7 @@ use crate::base::version::{HelmVersion, Quirk};
 use crate::chart::documents::{HOOK_EVENTS, split};
 use crate::value::{OriginSet, Origins, Text, TextBuilder};
 use document::{Reading, parse};
+pub use hazards::{Hazard, hazards};
 use stream::Item;
 use tree::Tree;
 
