@@ -326,9 +326,9 @@ fn capabilities(
         capabilities::from_flags(args.kube_version.as_deref(), &[], helm)?;
         return Ok(capabilities::from_server(server));
     }
-    // What the snapshot's kinds add is passed as flags.
+    // What the snapshot's kinds add is passed as flags, but where nobody asks a cluster.
     let builtin = Discovery::of(&server.version.git).api_versions();
-    let added = server.api_versions().into_iter().filter(|v| !builtin.contains(v));
+    let added = server.api_versions().into_iter().filter(|v| !args.client && !builtin.contains(v));
     let flags: Vec<String> = added.chain(args.api_versions.iter().cloned()).collect();
     capabilities::from_flags(args.kube_version.as_deref(), &flags, helm)
 }

@@ -10,7 +10,7 @@ use super::gather::{HELM_GROUP, Subject};
 use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::Facts;
 use crate::flux::HelmRelease;
-use crate::report::contract::{Class, Danger, Finding, ObjectRef};
+use crate::report::contract::{Class, Danger, Finding, Key, ObjectRef};
 
 /// HelmReleases that a release renders: with the poller (the default) its upgrade waits for each of them (`F-9`).
 pub fn children<'a>(subject: &Subject, analysis: &'a Analysis) -> Vec<&'a ObjectKey> {
@@ -45,6 +45,20 @@ pub fn created_once(findings: &[Finding]) -> BTreeSet<ObjectRef> {
         !finding.chains.is_empty() && finding.chains.iter().any(|chain| chain.key == object.to_string())
     };
     findings.iter().filter(itself).filter_map(|f| f.object.clone()).collect()
+}
+
+/// Guards of drawn values that read an object which nobody makes, the release itself neither: a name that does not fit.
+pub fn guards_of_nothing(findings: &[Finding], keys: &[Key]) -> BTreeSet<String> {
+    let nobody =
+        |key: &&str| keys.iter().any(|k| k.key == **key && k.exists == "absent" && k.producer.kind == "unknown");
+    let drawn = findings.iter().filter(|f| f.class == Class::WouldRotate);
+    drawn
+        .flat_map(|finding| {
+            finding.object.iter().flat_map(|object| finding.chains.iter().map(move |c| (object, &*c.key)))
+        })
+        .filter(|(_, key)| nobody(key))
+        .map(|(object, key)| format!("{object} is drawn anew for want of {key}, which nobody in the snapshot makes"))
+        .collect()
 }
 
 /// Objects of Kubernetes that a release moves to another group: there is one of them behind both names.

@@ -95,10 +95,10 @@ impl Comparison<'_> {
                 let changes = |found: &Doc| diff::changes(&there.object, &found.object);
                 other.doc(&doc.key).is_none_or(|found| changes(found).iter().any(|c| c.path == change.path))
             };
-            let mut chains = self.chains(outside, doc, set, otherwise);
+            let of_inside = there.origins_at(change.old.as_deref(), &inside.origins);
+            let mut chains = self.chains(inside, there, of_inside, otherwise);
             if chains.is_empty() {
-                let set = there.origins_at(change.old.as_deref(), &inside.origins);
-                chains = self.chains(inside, there, set, otherwise);
+                chains = self.chains(outside, doc, set, otherwise);
             }
             let class = drawn.unwrap_or(if chains.is_empty() { Class::WouldChange } else { Class::Hollow });
             let entry = by_class.entry(class).or_default();

@@ -328,7 +328,7 @@ impl Renderer {
         PostRender {
             helm: self.helm(),
             strategy: hr.map_or(Strategy::Combined, |hr| self.settings.strategy(hr)),
-            hr_name: &subject.release.name,
+            hr_name: if by_flux(subject) { &subject.release.name } else { "" },
             hr_namespace: &subject.release.namespace,
             post_renderers: hr.and_then(|hr| hr.pointer("/spec/postRenderers")),
             common_metadata: hr.and_then(|hr| hr.pointer("/spec/commonMetadata")),
@@ -357,6 +357,12 @@ impl Renderer {
             .map(|gate| gate.place.clone())
             .collect()
     }
+}
+
+/// Whether helm-controller makes the release, or made the stored revision.
+fn by_flux(subject: &Subject) -> bool {
+    let marked = |doc: &Doc| doc.object.pointer("/metadata/labels/helm.toolkit.fluxcd.io~1name").is_some();
+    subject.helm_release.is_some() || subject.stored_docs.is_empty() || subject.stored_docs.iter().any(marked)
 }
 
 /// Values that do not fit fail a release whatever the cluster holds, so the first render tells; the HelmRelease may say

@@ -231,6 +231,7 @@ fn release(
         }
         notes.extend(effects::stateful(&dangers, analysis));
     }
+    notes.extend(effects::guards_of_nothing(&findings, &keys));
     notes.extend(effects::moved(&findings));
     notes.extend(first.into_iter().flat_map(|analysis| certificates::reused(analysis, facts)));
     for object in effects::created_once(&findings) {

@@ -53,7 +53,7 @@ pub struct PostRender<'a> {
     pub helm: HelmVersion,
     /// What takes part.
     pub strategy: Strategy,
-    /// Name of the HelmRelease.
+    /// Name of the HelmRelease; "" where there is none: nobody marks its objects then.
     pub hr_name: &'a str,
     /// Namespace of the HelmRelease.
     pub hr_namespace: &'a str,

@@ -48,6 +48,7 @@ pub fn run(items: Vec<Item>, config: &PostRender<'_>) -> Result<Vec<Item>, Strin
     let common = |field: &str| config.common_metadata.and_then(|m| m.get(field)).and_then(Json::as_object);
     let origin =
         [("helm.toolkit.fluxcd.io/name", config.hr_name), ("helm.toolkit.fluxcd.io/namespace", config.hr_namespace)];
+    let origin = if config.hr_name.is_empty() { &origin[..0] } else { &origin[..] };
     for item in &mut items {
         for (field, key, value) in ["labels", "annotations"]
             .into_iter()

@@ -8,7 +8,7 @@ use crate::cluster::lookup::object_of;
 use crate::diff;
 use crate::plan::fact::{Fact, facts_of};
 use crate::plan::render::{Doc, Mode, Rendered};
-use crate::report::contract::{Chain, Class};
+use crate::report::contract::{Chain, Class, Finding};
 use crate::value::origin::{LookupKey, OriginSet};
 
 impl Analyst<'_> {
@@ -83,6 +83,8 @@ impl Analyst<'_> {
     fn hollow_waiting(&mut self, hoped: &Rendered, before: &Doc, doc: &Doc) {
         let mut fields = Vec::new();
         let mut chains = Vec::new();
+        let object = reference(&doc.key);
+        let rotates = |f: &Finding| f.class == Class::WouldRotate && f.object.as_ref() == Some(&object);
         for change in diff::changes(&before.object, &doc.object) {
             // A field that some fact fills already carries no fallback, even if another fact could fill it otherwise.
             let filled = facts_of(before.origins_at(change.old.as_deref(), &self.now.origins), self.now);
@@ -93,6 +95,10 @@ impl Analyst<'_> {
             // What reads itself back waits for nothing: the force makes it.
             let itself = |fact: &Fact| fact.lookup().is_some_and(|key| object_of(self.facts, key) == doc.key);
             if !filled.is_empty() && filled.keys().all(itself) {
+                continue;
+            }
+            // What is drawn anew by every render is no fallback that is kept.
+            if self.found.iter().any(|f| rotates(f) && f.fields.contains(&change.path)) {
                 continue;
             }
             let set = doc.origins_at(change.new.as_deref(), &hoped.origins);
