@@ -369,8 +369,7 @@ fn user_values(args: &RenderArgs, helm: HelmVersion, origins: &Origins) -> Resul
 /// `key=JSON`, or from Helm 4 a whole object (`H-40`).
 fn set_json(text: &str, all: &Map, helm: HelmVersion) -> Result<(), String> {
     if helm.has(Quirk::SetJsonObject) && text.trim_start().starts_with('{') {
-        let value =
-            json::parse(text.as_bytes()).map_err(|e| format!("failed parsing --set-json data JSON: {text}: {e}"))?;
+        let value = json::parse(text.as_bytes()).map_err(|_| format!("failed parsing --set-json data JSON: {text}"))?;
         if let Some(map) = value.as_map() {
             values::overlay(all, map, 0);
         }

@@ -9,17 +9,33 @@ const MAX_TOTAL: u64 = 100 << 20;
 /// Largest file in it.
 const MAX_FILE: u64 = 5 << 20;
 
+const CUT: &str = "unexpected EOF";
+
+/// Go's words for what is wrong with an archive, where there is a single one.
+fn broken(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => CUT.into(),
+        _ => format!("the chart archive is broken: {error}"),
+    }
+}
+
 /// The files of an archive, without its top folder.
 ///
 /// # Errors
 /// What is wrong with it, or the limit it exceeds.
 pub fn unpack(bytes: &[u8]) -> Result<Files, String> {
     let mut files = Files::new();
+    match bytes {
+        [] => return Err("EOF".into()),
+        [..] if bytes.len() < 10 => return Err(CUT.into()),
+        [0x1f, 0x8b, 8, ..] => {}
+        _ => return Err("gzip: invalid header".into()),
+    }
     let unpacked = flate2::read::GzDecoder::new(bytes).take(MAX_TOTAL + 1);
     let mut total = 0;
     let mut archive = tar::Archive::new(unpacked);
     for entry in archive.entries().map_err(|e| e.to_string())? {
-        let mut entry = entry.map_err(|e| format!("the chart archive is broken: {e}"))?;
+        let mut entry = entry.map_err(|e| broken(&e))?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
@@ -35,7 +51,7 @@ pub fn unpack(bytes: &[u8]) -> Result<Files, String> {
             return Err(format!("decompressed chart file {path:?} is larger than the maximum file size {MAX_FILE}"));
         }
         let mut content = Vec::new();
-        entry.read_to_end(&mut content).map_err(|e| format!("the chart archive is broken: {e}"))?;
+        entry.read_to_end(&mut content).map_err(|e| broken(&e))?;
         files.insert(inner.to_owned(), content);
     }
     if files.is_empty() {

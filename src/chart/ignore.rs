@@ -32,6 +32,9 @@ impl Rules {
             let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
             let (folder_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
             let anchored = line.contains('/');
+            if !readable(line.as_bytes()) {
+                return Err("syntax error in pattern".into());
+            }
             let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
             rules.push(Rule { pattern, negated, folder_only, anchored });
         }
@@ -69,6 +72,62 @@ impl Rules {
     }
 }
 
+/// `[a-z]`, `[^a]`.
+struct Class {
+    negated: bool,
+    ranges: Vec<(u8, u8)>,
+}
+
+/// The class that a pattern begins with, and what stands behind it.
+fn class(pattern: &[u8]) -> Option<(Class, &[u8])> {
+    let inner = pattern.get(1..)?;
+    let (negated, mut inner) = inner.strip_prefix(b"^").map_or((false, inner), |rest| (true, rest));
+    let mut ranges = Vec::new();
+    loop {
+        if let (Some(rest), false) = (inner.strip_prefix(b"]"), ranges.is_empty()) {
+            return Some((Class { negated, ranges }, rest));
+        }
+        let low = member(&mut inner)?;
+        let high = match inner.strip_prefix(b"-") {
+            Some(rest) => {
+                inner = rest;
+                member(&mut inner)?
+            }
+            None => low,
+        };
+        ranges.push((low, high));
+    }
+}
+
+/// The next byte of a class, which a backslash may quote.
+fn member(inner: &mut &[u8]) -> Option<u8> {
+    let (byte, rest) = match inner {
+        [b'\\', byte, rest @ ..] => (byte, rest),
+        [b'-' | b']' | b'\\', ..] | [] => return None,
+        [byte, rest @ ..] => (byte, rest),
+    };
+    *inner = rest;
+    (!rest.is_empty()).then_some(*byte)
+}
+
+/// Whether a pattern can be read.
+fn readable(mut pattern: &[u8]) -> bool {
+    while let Some(byte) = pattern.first() {
+        pattern = match byte {
+            b'[' => match class(pattern) {
+                Some((_, rest)) => rest,
+                None => return false,
+            },
+            b'\\' => match pattern.get(2..) {
+                Some(rest) => rest,
+                None => return false,
+            },
+            _ => &pattern[1..],
+        };
+    }
+    true
+}
+
 /// Shell patterns: `*` and `?` stop at slashes, `[a-z]` are classes, `\` quotes.
 pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
     match pattern.first() {
@@ -79,22 +138,9 @@ pub fn matches(pattern: &[u8], text: &[u8]) -> bool {
         }
         Some(b'?') => text.first().is_some_and(|b| *b != b'/') && matches(&pattern[1..], &text[1..]),
         Some(b'[') => {
-            let Some(end) = pattern.iter().position(|b| *b == b']') else { return false };
-            let Some(&b) = text.first() else { return false };
-            let class = &pattern[1..end];
-            let (negated, class) = class.strip_prefix(b"^").map_or((false, class), |c| (true, c));
-            let mut i = 0;
-            let mut hit = false;
-            while i < class.len() {
-                if i + 2 < class.len() && class[i + 1] == b'-' {
-                    hit |= (class[i]..=class[i + 2]).contains(&b);
-                    i += 3;
-                } else {
-                    hit |= class[i] == b;
-                    i += 1;
-                }
-            }
-            hit != negated && matches(&pattern[end + 1..], &text[1..])
+            let (Some((class, rest)), Some(&b)) = (class(pattern), text.first()) else { return false };
+            let hit = class.ranges.iter().any(|(low, high)| (*low..=*high).contains(&b));
+            hit != class.negated && matches(rest, &text[1..])
         }
         Some(b'\\') if pattern.len() > 1 => text.first() == pattern.get(1) && matches(&pattern[2..], &text[1..]),
         Some(b) => text.first() == Some(b) && matches(&pattern[1..], &text[1..]),

@@ -8,7 +8,6 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::{archive, ignore, metadata, values};
 use crate::base::version::{HelmVersion, Quirk};
-use crate::codec::yaml;
 
 /// Files by path, with `/` between folders.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -121,6 +120,7 @@ impl Chart {
             _ => {}
         }
         let below = chart.sort_files(files, helm)?;
+        metadata::sanitize(&mut chart.meta);
         metadata::validate(&chart.meta, helm)?;
         for (name, files) in below {
             let archived = name.ends_with(".tgz").then(|| files.get("").cloned()).flatten();
@@ -150,7 +150,7 @@ impl Chart {
         for (path, bytes) in files {
             match path.as_str() {
                 "Chart.yaml" => {}
-                "Chart.lock" => lock(&bytes).map_err(|e| format!("cannot load Chart.lock: {e}"))?,
+                "Chart.lock" => metadata::lock(&bytes, helm).map_err(|e| format!("cannot load Chart.lock: {e}"))?,
                 "values.yaml" => {
                     let values =
                         values::read_file(&bytes, helm).map_err(|e| format!("cannot load values.yaml: {e}"))?;
@@ -158,14 +158,14 @@ impl Chart {
                 }
                 "values.schema.json" => self.schema = Some(bytes),
                 "requirements.yaml" => {
-                    metadata::read(&bytes, &mut self.meta, helm)
+                    metadata::requirements(&bytes, &mut self.meta, helm)
                         .map_err(|e| format!("cannot load requirements.yaml: {e}"))?;
                     if is_v1 {
                         others.insert(path, bytes);
                     }
                 }
                 "requirements.lock" => {
-                    lock(&bytes).map_err(|e| format!("cannot load requirements.lock: {e}"))?;
+                    metadata::lock(&bytes, helm).map_err(|e| format!("cannot load requirements.lock: {e}"))?;
                     if is_v1 {
                         others.insert(path, bytes);
                     }
@@ -245,11 +245,6 @@ impl Chart {
 
 fn without_bom(bytes: Vec<u8>) -> Vec<u8> {
     bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes)
-}
-
-/// Lock files only have to be readable.
-fn lock(bytes: &[u8]) -> Result<(), String> {
-    yaml::helm_unmarshal_any(bytes).map(|_| ())
 }
 
 #[cfg(test)]

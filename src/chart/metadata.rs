@@ -64,11 +64,45 @@ pub const DEPENDENCY: &[Field] = &[
     ("Alias", "alias", Ty::Text, true),
 ];
 
-/// Reads Chart.yaml (or the fields of it in requirements.yaml) into `meta`.
+/// Fields of a lock file; when it was made does not matter.
+const LOCK: &[Field] = &[
+    ("Digest", "digest", Ty::Text, false),
+    ("Dependencies", "dependencies", Ty::Structs("Dependency", "[]*chart.Dependency", DEPENDENCY), false),
+];
+
+/// Reads Chart.yaml into `meta`.
 ///
 /// # Errors
 /// Helm's text, without the name of the file.
 pub fn read(bytes: &[u8], into: &mut JsonMap<String, Json>, helm: HelmVersion) -> Result<(), String> {
+    let whole = if helm.major() >= 4 { "loader.chartBase" } else { "chart.Metadata" };
+    read_as(bytes, (METADATA, "Metadata", whole), into, helm)
+}
+
+/// Reads the fields of Chart.yaml that requirements.yaml has, into `meta`.
+///
+/// # Errors
+/// As [`read`].
+pub fn requirements(bytes: &[u8], into: &mut JsonMap<String, Json>, helm: HelmVersion) -> Result<(), String> {
+    let whole = format!("{}.Metadata", package(helm));
+    read_as(bytes, (METADATA, "Metadata", &whole), into, helm)
+}
+
+/// Lock files only have to be readable.
+///
+/// # Errors
+/// As [`read`].
+pub fn lock(bytes: &[u8], helm: HelmVersion) -> Result<(), String> {
+    let whole = format!("{}.Lock", package(helm));
+    read_as(bytes, (LOCK, "Lock", &whole), &mut JsonMap::new(), helm)
+}
+
+fn read_as(
+    bytes: &[u8],
+    (fields, name, whole): (&[Field], &str, &str),
+    into: &mut JsonMap<String, Json>,
+    helm: HelmVersion,
+) -> Result<(), String> {
     let value = yaml::helm_unmarshal_any(bytes)?;
     let unmarshaling = |text: String| format!("error unmarshaling JSON: while decoding JSON: json: {text}");
     let json = match yaml::parse_first(bytes).ok().flatten() {
@@ -78,11 +112,8 @@ pub fn read(bytes: &[u8], into: &mut JsonMap<String, Json>, helm: HelmVersion) -
     };
     match json {
         Json::Null => Ok(()),
-        Json::Object(map) => structure(map, METADATA, "Metadata", "", helm, into).map_err(unmarshaling),
-        other => {
-            let ty = if helm.major() >= 4 { "loader.chartBase" } else { "chart.Metadata" };
-            Err(unmarshaling(format!("cannot unmarshal {} into Go value of type {ty}", kind(&other))))
-        }
+        Json::Object(map) => structure(map, fields, name, "", helm, into).map_err(unmarshaling),
+        other => Err(unmarshaling(format!("cannot unmarshal {} into Go value of type {whole}", kind(&other)))),
     }
 }
 
@@ -178,6 +209,52 @@ fn kind(value: &Json) -> &'static str {
     }
 }
 
+/// Takes out of the texts of Chart.yaml what cannot be shown, as Helm does before it checks them; white space becomes
+/// spaces.
+pub fn sanitize(meta: &mut JsonMap<String, Json>) {
+    fn cleaned(value: &mut Json) {
+        match value {
+            Json::String(text) => {
+                let shown = |c: char| match c.is_whitespace() {
+                    true => Some(' '),
+                    false => Some(c).filter(|c| crate::codec::goquote::is_print(*c)),
+                };
+                if text.chars().any(|c| shown(c) != Some(c)) {
+                    *text = text.chars().filter_map(shown).collect();
+                }
+            }
+            Json::Array(items) => items.iter_mut().for_each(cleaned),
+            _ => {}
+        }
+    }
+    let texts = [
+        "name",
+        "description",
+        "home",
+        "icon",
+        "condition",
+        "tags",
+        "appVersion",
+        "kubeVersion",
+        "sources",
+        "keywords",
+    ];
+    for name in texts {
+        meta.get_mut(name).into_iter().for_each(cleaned);
+    }
+    let inside = [
+        ("maintainers", &["name", "email", "url"][..]),
+        ("dependencies", &["name", "version", "repository", "condition", "tags"]),
+    ];
+    for (list, names) in inside {
+        for item in meta.get_mut(list).and_then(Json::as_array_mut).into_iter().flatten() {
+            for name in names {
+                item.get_mut(*name).into_iter().for_each(cleaned);
+            }
+        }
+    }
+}
+
 /// What Helm checks of Chart.yaml after loading.
 ///
 /// # Errors
@@ -235,7 +312,7 @@ pub fn installable(chart: &super::Chart, helm: HelmVersion) -> Result<(), String
         return Err(format!("{} charts are not installable", chart.text("type")));
     }
     let names = chart.declared();
-    let names = names.iter().filter_map(|d| d.get("name").and_then(Json::as_str));
+    let names = names.iter().map(|d| d.get("name").and_then(Json::as_str).unwrap_or_default());
     let missing: Vec<&str> = names.filter(|name| !chart.deps.iter().any(|dep| dep.name() == *name)).collect();
     if missing.is_empty() {
         return Ok(());

@@ -209,9 +209,9 @@ impl Parser<'_> {
         match stop {
             None => Err(Stop::End),
             Some('=') => {
-                let (value, then) = self.assigned()?;
-                put(list, index, value)?;
-                then
+                // That the text ends here is found out by whoever reads on.
+                let (value, _) = self.assigned()?;
+                put(list, index, value)
             }
             Some('[') => {
                 let next = self.index()?;

@@ -284,9 +284,16 @@ pub fn read_file(bytes: &[u8], helm: HelmVersion) -> Result<Map, String> {
             continue;
         }
         let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
-        if line.strip_prefix(b"---").is_some_and(|rest| rest.trim_ascii().is_empty()) {
-            lay_over(&all, &std::mem::take(&mut document), &read)?;
-            continue;
+        if let Some(rest) = line.strip_prefix(b"---") {
+            let rest = String::from_utf8_lossy(rest);
+            let rest = rest.trim();
+            if !rest.is_empty() && !rest.starts_with('#') {
+                return Err(format!("error reading yaml document: invalid Yaml document separator: {rest}"));
+            }
+            if !document.is_empty() {
+                lay_over(&all, &std::mem::take(&mut document), &read)?;
+                continue;
+            }
         }
         document.extend_from_slice(line);
         document.push(b'\n');
