@@ -34,7 +34,10 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     if let (Some(_), Some(error)) = (&now.error, &hoped.error) {
         return Lint { error: Some(error.clone()), items };
     }
-    items.extend(error_gates(renderer, &subject, &facts, &served, &hoped));
+    // Where hope itself fails (somebody refuses what is there already), no fact is to blame for that.
+    if hoped.error.is_none() {
+        items.extend(error_gates(renderer, &subject, &facts, &served, &hoped));
+    }
     let explained = items.iter().any(|item| item.hazard != Hazard::Altered);
     if let (Some(error), false) = (&now.error, explained) {
         items.push(together(error, &hoped));

@@ -218,7 +218,7 @@ impl Renderer {
         self.render_through(subject, facts, mode, &self.post_render_config(subject), false)
     }
 
-    /// The same with the text of each template file, which carries where it is written ([`Origin::Written`]).
+    /// The text of each template file before post-rendering, which carries where it is written ([`Origin::Written`]).
     pub fn written(&self, subject: &Subject, facts: &dyn Facts, mode: &Mode) -> Rendered {
         self.render_through(subject, facts, mode, &self.post_render_config(subject), true)
     }
@@ -294,15 +294,14 @@ impl Renderer {
         out.doubtful = world.doubtful();
         out.redacted = world.redacted();
         out.user = account.as_ref().map(|account| account.user().to_owned());
-        if out.error.is_none() {
+        if places && out.error.is_none() {
+            out.files = rendered.files.into_iter().map(|f| TemplateOutput { path: f.path, text: f.text }).collect();
+        } else if out.error.is_none() {
             let files: Vec<TemplateOutput> =
                 rendered.files.into_iter().map(|f| TemplateOutput { path: f.path, text: f.text }).collect();
             match post_render(&files, config, &out.origins) {
                 Ok(stored) => fill(&mut out, stored, subject, facts),
                 Err(error) => out.error = Some(error),
-            }
-            if places {
-                out.files = files;
             }
         }
         out

@@ -140,4 +140,6 @@ fn lint_tells_each_hazard_apart() {
     assert_eq!(hazards(&[("f.yaml", &fail)]), ["ERROR_GATE"]);
     let own = fail.replace("\"Secret\" \"x\" \"y\"", "\"ConfigMap\" \"ns\" \"made\"");
     assert_eq!(hazards(&[("d.yaml", &own)]), ["DEADLOCK", "SELF_PRODUCED"]);
+    let refuses = "{{ if lookup \"v1\" \"Secret\" \"x\" \"old\" }}{{ fail \"no\" }}{{ end }}{{ $_ := lookup \"v1\" \"Secret\" \"x\" \"y\" }}";
+    assert_eq!(hazards(&[("e.yaml", refuses)]), Vec::<&str>::new(), "what refuses what is there waits for nothing");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::{StoredDocument, blocks};
-use crate::codec::yaml::{self, Kind, Node, Style};
+use crate::codec::yaml::{self, Document, Kind, Node, Style};
 use crate::value::{OriginSet, Origins, Text};
 
 /// Most nesting whose leaves are told apart.
@@ -73,6 +73,14 @@ pub fn parse(path: &str, text: &Text, reading: Reading, origins: &Origins) -> Re
     }
     let whole = existence(root, text, origins);
     Ok(Some(Parsed { object, leaves, whole }))
+}
+
+/// A document as Helm reads it directly, and the object; `None` if there is none, or Helm cannot read it.
+pub fn direct(text: &Text) -> Option<(Document, Json)> {
+    let document = yaml::parse_first(text.bytes()).ok()??;
+    let object = yaml::to_json(document.root()).ok()?;
+    let readable = object.is_object() && head_problem(&object).is_none();
+    readable.then_some((document, object))
 }
 
 /// The node that should be a mapping and is none.

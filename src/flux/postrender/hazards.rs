@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::document::{Reading, marks, parse};
+use super::document::{direct, marks};
 use super::ident::Ident;
 use super::tree::Tree;
 use super::{TemplateOutput, blocks, hook_events, known, takes_part};
@@ -68,13 +68,12 @@ struct Place<'a> {
 
 impl Search<'_> {
     fn document(&mut self, file: &str, text: &Text) {
-        let Ok(Some(direct)) = parse(file, text, Reading::Direct, self.origins) else { return };
-        let (Ok(object), Ok(Some(document))) = (direct.object, yaml::parse_first(text.bytes())) else { return };
+        let Some((document, object)) = direct(text) else { return };
         let root = document.root().target();
         // Hooks of Helm 3 are stored as they are rendered; those of no known type are not stored at all.
         let hook = hook_events(&object);
         let old = !self.helm.has(Quirk::PostRendersDocuments);
-        if !object.is_object() || (hook.is_some() && old) || hook.is_some_and(|events| !known(&events)) {
+        if (hook.is_some() && old) || hook.is_some_and(|events| !known(&events)) {
             return;
         }
         let mut place = Place { file, text, object: key_of(&object) };
@@ -100,7 +99,8 @@ impl Search<'_> {
         path: String,
         text: String,
     ) {
-        let set = marks(place.text, span.start..span.end.max(span.start + 1), self.origins);
+        // Of what is longer, the place at which it begins.
+        let set = marks(place.text, first_line(span), self.origins);
         let mut written = BTreeSet::new();
         let mut looked_up = false;
         for origin in self.origins.members(set) {
