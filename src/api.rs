@@ -1,10 +1,12 @@
 //! The facade: feed inputs, ask questions. The binary and the wasm module both call this, and nothing else.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use crate::base::budget::Budget;
 use crate::base::version::{HelmVersion, Quirk, UnknownVersion};
 use crate::chart::{Chart, Files, metadata, set, values};
 use crate::cluster::discovery::Discovery;
@@ -12,20 +14,23 @@ use crate::cluster::import::import_as;
 use crate::cluster::world::{ClusterWorld, Offline, Supposition};
 use crate::codec::json;
 use crate::flux::settings::Settings;
+use crate::funcs;
 use crate::plan::Session;
 use crate::plan::answers::Asked;
 use crate::plan::assume::Choices;
 use crate::plan::render::Renderer;
 use crate::render::manifest::documents;
+pub use crate::render::output::Part;
 use crate::render::output::{self, Wanted};
 use crate::render::parsed::Parsed;
 use crate::render::scope::{Capabilities, Release};
-use crate::render::{Request, Schemas, capabilities, render, server};
+use crate::render::{Rendered, Request, Schemas, capabilities, render, server};
 use crate::report::Report;
 use crate::report::answers::{Settled, Why};
 use crate::report::contract::{self, Difference, Lint, ReleaseRef, WhatIf};
-use crate::template::eval::Options as TemplateOptions;
+use crate::template::eval::{Options as TemplateOptions, Run};
 use crate::template::func::World;
+use crate::template::set::{FuncTable, TemplateSet};
 use crate::value::origin::Layer;
 use crate::value::{Map, MapType, Origins, Repr, Value};
 
@@ -206,7 +211,43 @@ impl RenderError {
 }
 
 /// What `helm template --dry-run=server` of that version prints.
+///
+/// # Errors
+/// Helm's text, and what it prints all the same.
 pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderError> {
+    let (rendered, wanted) = rendered(args, helm)?;
+    output::print(&rendered, &wanted, helm).map_err(|failure| failed(failure, args))
+}
+
+/// What it writes with `--output-dir`, in order.
+///
+/// # Errors
+/// As [`template`].
+pub fn template_parts(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<Part>, RenderError> {
+    let (rendered, wanted) = rendered(args, helm)?;
+    output::parts(&rendered, &wanted, helm).map_err(|failure| failed(failure, args))
+}
+
+/// The name that `--name-template` gives a release. The text knows sprig's functions but not Helm's own.
+///
+/// # Errors
+/// Go's text.
+pub fn name_of(template: &str, helm: HelmVersion) -> Result<String, String> {
+    const NAME: &str = "name-template";
+    let sprig = funcs::all().filter(|def| !funcs::helm::FUNCS.iter().any(|own| own.name == def.name));
+    let mut set = TemplateSet::new(Rc::new(FuncTable::new(sprig, helm)));
+    set.parse(NAME, template.as_bytes()).map_err(|e| e.to_string())?;
+    let (origins, budget, options) = (Origins::new(false), Budget::default(), TemplateOptions::default());
+    let mut run = Run::new(Rc::new(set), &Offline, &origins, &budget, &options);
+    let name = run.render(NAME, &Value::NIL).map_err(|e| e.one_line())?;
+    Ok(name.as_text().map(|text| text.lossy().into_owned()).unwrap_or_default())
+}
+
+fn failed(failure: output::Failure, args: &RenderArgs) -> RenderError {
+    RenderError { message: failure.message, output: failure.output, advises_debug: failure.begun && !args.debug }
+}
+
+fn rendered(args: &RenderArgs, helm: HelmVersion) -> Result<(Rendered, Wanted), RenderError> {
     let origins = Origins::new(!args.untracked);
     let (snapshot, problems) = import_as(&args.snapshot, args.kube_version.as_deref());
     if let Some(problem) = problems.first() {
@@ -251,11 +292,7 @@ pub fn template(args: &RenderArgs, helm: HelmVersion) -> Result<Vec<u8>, RenderE
             server::check(&documents, &release, owns, &snapshot, helm).map_err(RenderError::new)?;
         }
     }
-    output::print(&rendered, &wanted, helm).map_err(|failure| RenderError {
-        message: failure.message,
-        output: failure.output,
-        advises_debug: failure.begun && !args.debug,
-    })
+    Ok((rendered, wanted))
 }
 
 /// Whether a server says what it can do, and checks objects (`H-23`, `H-45`).
@@ -301,6 +338,9 @@ fn release_name(name: &str, helm: HelmVersion) -> Result<(), String> {
         return Ok(());
     }
     let check = if helm.has(Quirk::Wording4) { "release name check failed: " } else { "" };
+    if name.is_empty() {
+        return Err(format!("{check}release name \"\": no name provided"));
+    }
     Err(format!(
         "{check}release name {name:?}: invalid release name, must match regex \
          ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"

@@ -246,6 +246,47 @@ fn flags_pick_what_is_printed_as_helm_does() {
 }
 
 #[test]
+fn files_and_names_of_releases_come_out_as_helm_makes_them() {
+    let chart = chart_with_hooks("output");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("written");
+    let _ = std::fs::remove_dir_all(&folder);
+    let out = folder.to_str().unwrap();
+    let ask = |flags: &[&str]| {
+        let output = run(&[&["render"], flags, &["--helm", "4.2"]].concat());
+        (text(&output), String::from_utf8(output.stderr.clone()).unwrap())
+    };
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
+    let (said, _) = ask(&["r", &chart, "--output-dir", out, "--include-crds", "--release-name", "--skip-tests"]);
+    let wrote = ["d/crds/x.yaml", "r/d/templates/b.yaml", "r/d/templates/hook.yaml"];
+    let want: String = wrote.iter().map(|path| format!("wrote {out}/{path}\n")).collect();
+    assert_eq!(said, want + "\n");
+    let hook = read("r/d/templates/hook.yaml");
+    assert!(hook.starts_with("---\n# Source: d/templates/hook.yaml\nkind: Pod\n"), "{hook}");
+    // Once more: hooks go on where a file is, everything else begins anew.
+    let before = read("r/d/templates/b.yaml");
+    ask(&["r", &chart, "--output-dir", out, "--release-name", "--skip-tests"]);
+    assert_eq!((read("r/d/templates/hook.yaml"), read("r/d/templates/b.yaml")), (hook.repeat(2), before));
+    let (_, error) = ask(&["r", &chart, "--output-dir", out, "--show-only", "templates/b.yaml"]);
+    assert_eq!(error, "Error: could not find template templates/b.yaml in chart\n");
+
+    let named = |flags: &[&str]| ask(&[flags, &[chart.as_str(), "--set", "name=1"]].concat());
+    for (flags, want) in [
+        (&["r", "-g"][..], "cannot set --generate-name and also specify a name"),
+        (&["r", "--name-template", "x"], "cannot set --name-template and also specify a name"),
+        (&["--name-template", "{{"], "template: name-template:1: unclosed action"),
+        (&["--name-template", "{{ toYaml 1 }}"], "template: name-template:1: function \"toYaml\" not defined"),
+        (&["--name-template", "X-{{ upper \"y\" }}"], "release name check failed: release name \"X-Y\": invalid"),
+        (&[""], "release name check failed: release name \"\": no name provided"),
+    ] {
+        let (_, error) = named(flags);
+        assert!(error.starts_with(&format!("Error: {want}")), "{flags:?}: {error}");
+    }
+    let (out, _) =
+        named(&["-g", "--hide-notes", "--enable-dns", "--render-subchart-notes", "--disable-openapi-validation"]);
+    assert!(out.starts_with("---\n# Source: d/templates/b.yaml\n"), "{out}");
+}
+
+#[test]
 fn what_cannot_be_sorted_is_printed_for_debugging_and_validation_asks_the_cluster() {
     let chart = chart_with_hooks("debug");
     let ask = |flags: &[&str]| {

@@ -32,6 +32,48 @@ pub struct Failure {
     pub begun: bool,
 }
 
+/// A file that `--output-dir` writes, or goes on writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Path below the folder: `chart/templates/x.yaml`.
+    pub path: String,
+    /// What is written.
+    pub text: Vec<u8>,
+    /// It lies in the folder of the release, if there is to be one; definitions do not.
+    pub of_release: bool,
+    /// It is a hook: what is there already stays before it.
+    pub hook: bool,
+}
+
+/// What `--output-dir` writes, in order.
+///
+/// # Errors
+/// Helm's text.
+pub fn parts(rendered: &Rendered, wanted: &Wanted, helm: HelmVersion) -> Result<Vec<Part>, Failure> {
+    let failed = |message: &String| Failure { message: message.clone(), output: Vec::new(), begun: rendered.begun };
+    if let Some(error) = &rendered.error {
+        return Err(failed(error));
+    }
+    let documents = documents(&rendered.files, helm).map_err(|error| failed(&error))?;
+    let mut parts = Vec::new();
+    if wanted.include_crds
+        && let Some(chart) = &rendered.chart
+    {
+        each_crd(chart, chart.name(), &mut |path, bytes| {
+            let mut text = Vec::new();
+            write(&mut text, &path, bytes);
+            parts.push(Part { path, text, of_release: false, hook: false });
+        });
+    }
+    let hooks = documents.iter().filter(|d| d.hook && !wanted.no_hooks && !(d.test && wanted.skip_tests));
+    for document in documents.iter().filter(|d| !d.hook).chain(hooks) {
+        let mut text = Vec::new();
+        put(&mut text, document);
+        parts.push(Part { path: document.path.clone(), text, of_release: true, hook: document.hook });
+    }
+    Ok(parts)
+}
+
 /// Standard output of `helm template`.
 ///
 /// # Errors
@@ -92,21 +134,27 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 }
 
 fn put(out: &mut Vec<u8>, document: &Document) {
-    out.extend_from_slice(format!("---\n# Source: {}\n", document.path).as_bytes());
-    out.extend_from_slice(document.text.bytes());
+    write(out, &document.path, document.text.bytes());
+}
+
+fn write(out: &mut Vec<u8>, path: &str, bytes: &[u8]) {
+    out.extend_from_slice(format!("---\n# Source: {path}\n").as_bytes());
+    out.extend_from_slice(bytes);
     out.push(b'\n');
 }
 
 fn crds(chart: &crate::chart::Chart, path: &str, out: &mut Vec<u8>) {
-    for (name, bytes) in
-        chart.crds.iter().filter(|(n, _)| n.ends_with(".yaml") || n.ends_with(".yml") || n.ends_with(".json"))
-    {
-        out.extend_from_slice(format!("---\n# Source: {path}/{name}\n").as_bytes());
-        out.extend_from_slice(bytes);
-        out.push(b'\n');
+    each_crd(chart, path, &mut |path, bytes| write(out, &path, bytes));
+}
+
+/// The definitions of a chart and those below it.
+fn each_crd(chart: &crate::chart::Chart, path: &str, take: &mut dyn FnMut(String, &[u8])) {
+    let is_crd = |name: &str| name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
+    for (name, bytes) in chart.crds.iter().filter(|(name, _)| is_crd(name)) {
+        take(format!("{path}/{name}"), bytes);
     }
     for dep in &chart.deps {
-        crds(dep, &format!("{path}/charts/{}", dep.name()), out);
+        each_crd(dep, &format!("{path}/charts/{}", dep.name()), take);
     }
 }
 

@@ -272,6 +272,30 @@ pub struct RenderArgs {
     /// Only print these templates.
     #[arg(short, long = "show-only", value_name = "TEMPLATE")]
     pub show_only: Vec<String>,
+    /// Write what is rendered to files in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<String>,
+    /// With --output-dir: into a folder of the release's name.
+    #[arg(long)]
+    pub release_name: bool,
+    /// Without a name: a release that is only rendered is called release-name, as Helm calls it.
+    #[arg(short, long)]
+    pub generate_name: bool,
+    /// A template for the name of the release.
+    #[arg(long, value_name = "TEMPLATE", default_value = "", hide_default_value = true)]
+    pub name_template: String,
+    /// Changes nothing: host names are never looked up, and getHostByName gives nothing.
+    #[arg(long)]
+    pub enable_dns: bool,
+    /// Changes nothing: notes are not printed.
+    #[arg(long)]
+    pub hide_notes: bool,
+    /// Changes nothing: notes are not printed.
+    #[arg(long)]
+    pub render_subchart_notes: bool,
+    /// Changes nothing: objects are not checked against the API's schema.
+    #[arg(long)]
+    pub disable_openapi_validation: bool,
     /// Do not check values against values.schema.json.
     #[arg(long)]
     pub skip_schema_validation: bool,

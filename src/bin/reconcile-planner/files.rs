@@ -1,7 +1,7 @@
 //! Reads files and folders into memory.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// A file's name, as messages show it, and its bytes.
@@ -55,6 +55,17 @@ pub fn one(path: &str) -> Result<Vec<u8>, String> {
         io::ErrorKind::IsADirectory => format!("read {path}: is a directory"),
         _ => format!("open {path}: {error}"),
     })
+}
+
+/// Writes a file, or goes on writing it, with the folders above it.
+pub fn put(path: &Path, bytes: &[u8], go_on: bool) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).append(go_on).truncate(!go_on);
+    options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)
 }
 
 fn standard_input() -> io::Result<Vec<u8>> {

@@ -1,9 +1,10 @@
 //! `render`: what `helm template --dry-run=server` prints.
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-use helm_render_predictor::api::{RenderArgs as Request, set_file_paths, template};
+use helm_render_predictor::api::{RenderArgs as Request, name_of, set_file_paths, template, template_parts};
 use helm_render_predictor::base::version::HelmVersion;
 
 use crate::args::{DryRun, RenderArgs};
@@ -19,13 +20,26 @@ pub fn run(args: &RenderArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let request = match request(args) {
+    let named = name(args, helm).and_then(|name| {
+        let request = request(args).map_err(|error| error.to_string())?;
+        Ok(Request { name, ..request })
+    });
+    let request = match named {
         Ok(request) => request,
         Err(error) => {
             eprintln!("Error: {error}");
             return Exit::Problems;
         }
     };
+    if let Some(folder) = &args.output_dir {
+        return match write(folder, args, &request, helm) {
+            Ok(()) => Exit::Clean,
+            Err(error) => {
+                eprintln!("Error: {error}");
+                Exit::Problems
+            }
+        };
+    }
     let (output, exit) = match template(&request, helm) {
         Ok(output) => (output, Exit::Clean),
         Err(error) => {
@@ -36,6 +50,43 @@ pub fn run(args: &RenderArgs) -> Exit {
     };
     let _ = std::io::stdout().lock().write_all(&output);
     exit
+}
+
+/// What the release is called.
+fn name(args: &RenderArgs, helm: HelmVersion) -> Result<String, String> {
+    match &args.chart[..] {
+        [_, _] if args.generate_name => Err("cannot set --generate-name and also specify a name".into()),
+        [_, _] if !args.name_template.is_empty() => Err("cannot set --name-template and also specify a name".into()),
+        [name, _] => Ok(name.clone()),
+        _ if !args.name_template.is_empty() => name_of(&args.name_template, helm),
+        _ => Ok("release-name".into()),
+    }
+}
+
+/// Writes the rendered files into a folder, as Helm does: a file anew, with all its documents; hooks behind what is there.
+fn write(folder: &str, args: &RenderArgs, request: &Request, helm: HelmVersion) -> Result<(), String> {
+    let parts = template_parts(request, helm).map_err(|error| error.message)?;
+    let mut written = BTreeSet::new();
+    for part in parts {
+        let mut path = PathBuf::from(folder);
+        if args.release_name && part.of_release {
+            path.push(&request.name);
+        }
+        if Path::new(&part.path).components().any(|part| !matches!(part, Component::Normal(_))) {
+            return Err(format!("{} leads out of {folder}: nothing is written there", part.path));
+        }
+        path.push(&part.path);
+        files::put(&path, &part.text, part.hook || written.contains(&path))?;
+        println!("wrote {}", path.display());
+        written.insert(path);
+    }
+    match args.show_only.first() {
+        Some(template) => Err(format!("could not find template {template} in chart")),
+        None => {
+            println!();
+            Ok(())
+        }
+    }
 }
 
 /// Reads all files that the flags name.
