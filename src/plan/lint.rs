@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::chain::{chain, flatten};
+use super::chain::chain;
 use super::fact::{Fact, facts_of};
-use super::findings::{analyse, reference};
+use super::findings::{analyse, draws, is_salt, reference};
 use super::gather::Subject;
 use super::misasked::misasked;
 use super::render::{Doc, Mode, Rendered, Renderer};
@@ -30,6 +30,11 @@ pub fn lint(renderer: &Renderer, name: &str, namespace: &str, chart: Chart, valu
     let (facts, served) = empty_cluster(renderer, &subject);
     let now = renderer.render(&subject, &facts, &Mode::Now);
     let hoped = renderer.render(&subject, &facts, &Mode::Hoped { served: served.clone(), except: None });
+    // Values that no schema takes fail whatever the cluster holds; only the first of these renders asks the schema.
+    let unchecked = || renderer.render(&subject, &facts, &Mode::Forced(BTreeSet::new()));
+    if now.error.is_some() && unchecked().error != now.error {
+        return Lint { error: now.error, items: Vec::new() };
+    }
     let mut items = post_rendering(renderer, &subject, &facts, &served);
     if let (Some(_), Some(error)) = (&now.error, &hoped.error) {
         return Lint { error: Some(error.clone()), items };
@@ -195,10 +200,7 @@ fn created_once(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
 fn rotating(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
     let random = |doc: &Doc, path: &str, rendered: &Rendered| {
         let set = doc.leaves.get(path).copied().unwrap_or_default();
-        flatten(set, &rendered.origins, &rendered.gates).into_iter().find_map(|origin| match origin {
-            Origin::Random(site) => Some(site),
-            _ => None,
-        })
+        draws(set, rendered).into_iter().find(|site| !is_salt(site))
     };
     let mut found = Vec::new();
     for doc in now.docs.iter().filter(|doc| doc.key.kind == "Secret") {
@@ -209,7 +211,7 @@ fn rotating(now: &Rendered, hoped: &Rendered) -> Vec<LintItem> {
                 found.push(LintItem {
                     hazard: Hazard::Rotates,
                     rule: None,
-                    place: None,
+                    place: Some(site.split(':').take(2).collect::<Vec<_>>().join(":")),
                     chain: None,
                     objects: vec![reference(&doc.key)],
                     text: Some(format!("{path} is drawn anew by every render ({site})")),

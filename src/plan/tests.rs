@@ -133,6 +133,8 @@ fn lint_tells_each_hazard_apart() {
     assert_eq!(hazards(&[("o.yaml", &once)]), ["CREATED_ONCE", "SELF_PRODUCED"]);
     let random = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: {{ randAlphaNum 9 }}}";
     assert_eq!(hazards(&[("r.yaml", random)]), ["ROTATES"]);
+    let salted = random.replace("randAlphaNum 9", "htpasswd \"a\" \"known\" | quote");
+    assert_eq!(hazards(&[("r.yaml", &salted)]), Vec::<&str>::new(), "another salt is no other password");
     let fail = format!(
         "{{{{ if not (lookup \"v1\" \"Secret\" \"x\" \"y\") }}}}{{{{ fail \"no\" }}}}{{{{ end }}}}\n{}",
         config("made")
