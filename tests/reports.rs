@@ -62,7 +62,7 @@ fn answers(story: &Json, wrong: &mut Vec<String>) {
         asked += 1;
         match question.as_str() {
             "plan" => plan(story, wanted, wrong),
-            "waves" | "blocked" if !expect["plan"].is_null() => {}
+            "waves" | "blocked" | "commands" if !expect["plan"].is_null() => {}
             "whatif" => each(wanted, |one| what_if(story, one, wrong)),
             "offline" => each(wanted, |one| offline(story, one, wrong)),
             "lint" => each(wanted, |one| linted(story, one, wrong)),
@@ -162,6 +162,10 @@ fn waves(report: &Report, story: &Json, wrong: &mut Vec<String>) {
     if waves != wanted {
         wrong.push(format!("waves {waves:?}, expected {wanted:?}"));
     }
+    let steps = report.plan.waves.iter().flat_map(|w| &w.steps).flat_map(|s| &s.commands);
+    let blocks = report.plan.blocked.iter().flat_map(|b| &b.commands);
+    let commands: Vec<&str> = steps.chain(blocks).map(String::as_str).collect();
+    holds("commands", &commands.join("\n"), &story["expect"]["commands"], wrong);
     let blocked: Vec<String> = report.plan.blocked.iter().map(|b| b.release.to_string()).collect();
     let wanted = texts(&story["expect"]["blocked"]);
     if blocked != wanted {

@@ -13,20 +13,22 @@ use super::findings::{draws, is_salt, reference};
 use super::gather::Subject;
 use super::redact::Redactor;
 use super::render::{Doc, Mode, Rendered, Renderer};
+use crate::cluster::discovery::Discovery;
 use crate::cluster::snapshot::Facts;
 use crate::diff;
 use crate::report::contract::{Chain, Class, Finding, Offline};
 use crate::value::origin::{Origin, OriginSet};
 
-/// Compares a release's render on `facts` with one that has no cluster, only the capabilities of `flags`.
-pub fn offline(renderer: &Renderer, subject: &Subject, facts: &dyn Facts, flags: &dyn Facts) -> Offline {
+/// Compares a release's render on `facts` with one that has no cluster: it is told what the cluster serves, or only `flags`.
+pub fn offline(renderer: &Renderer, subject: &Subject, facts: &dyn Facts, flags: Option<&Rc<Discovery>>) -> Offline {
     let inside = renderer.render(subject, facts, &Mode::Now);
-    let outside = renderer.render(subject, flags, &Mode::Offline);
+    let outside = renderer.render(subject, facts, &Mode::Offline(flags.cloned()));
+    let told = flags.map_or(facts.discovery(), |flags| &**flags);
     let mut comparison = Comparison {
         renderer,
         subject,
         facts,
-        flags,
+        told,
         inside: &inside,
         outside: &outside,
         otherwise: BTreeMap::new(),
@@ -56,7 +58,7 @@ struct Comparison<'a> {
     renderer: &'a Renderer,
     subject: &'a Subject,
     facts: &'a dyn Facts,
-    flags: &'a dyn Facts,
+    told: &'a Discovery,
     inside: &'a Rendered,
     outside: &'a Rendered,
     /// The cluster's own render with one fact otherwise, made when first asked for.
@@ -131,10 +133,10 @@ impl Comparison<'_> {
         match fact {
             Fact::Lookup(key) => key.name.is_empty() || self.inside.lookups.iter().any(|l| l.key == *key && l.found),
             Fact::ApiVersion(api) => {
-                let has = |facts: &dyn Facts| facts.discovery().api_versions().contains(&**api);
-                has(self.facts) != has(self.flags)
+                let has = |discovery: &Discovery| discovery.api_versions().contains(&**api);
+                has(self.facts.discovery()) != has(self.told)
             }
-            Fact::KubeVersion => self.facts.discovery().version != self.flags.discovery().version,
+            Fact::KubeVersion => self.facts.discovery().version != self.told.version,
             Fact::Install => !self.subject.stored.is_empty(),
             Fact::Revision | Fact::Clock => true,
             Fact::Values(_) => false,

@@ -10,7 +10,7 @@ use super::chain::flatten;
 use super::fact::Fact;
 use super::gather::Subject;
 use crate::base::version::{HelmVersion, Quirk};
-use crate::cluster::discovery::KubeVersion as KubernetesVersion;
+use crate::cluster::discovery::{Discovery, KubeVersion as KubernetesVersion};
 use crate::cluster::lookup::can_exist;
 use crate::cluster::object::{ObjectKey, group_of};
 use crate::cluster::overlay::Overlay;
@@ -33,10 +33,12 @@ use crate::value::origin::{LookupKey, Origin, OriginSet, Origins};
 pub enum Mode {
     /// As a forced render would do it.
     Now,
-    /// As whoever has no cluster would do it, each time as a first install.
-    Offline,
+    /// As whoever has no cluster would do it, each time as a first install: told what the cluster serves, or only this.
+    Offline(Option<Rc<Discovery>>),
     /// As the force after that would do it.
     Later,
+    /// This API version is served besides.
+    Served(Rc<str>),
     /// These facts are otherwise.
     Without(BTreeSet<Fact>),
     /// A looked-up object lacks a field.
@@ -259,8 +261,8 @@ impl Renderer {
             Mode::Without(facts) => Supposition::Without(facts.iter().filter_map(Fact::lookup).cloned().collect()),
             Mode::WithoutField(key, path) => Supposition::WithoutField(key.clone(), path.clone()),
             Mode::Unfilled(key, how) => Supposition::Unfilled(key.clone(), *how),
-            Mode::Offline => Supposition::Offline,
-            Mode::Now | Mode::Later | Mode::Forced(_) => Supposition::AsItIs,
+            Mode::Offline(_) => Supposition::Offline,
+            Mode::Now | Mode::Served(_) | Mode::Later | Mode::Forced(_) => Supposition::AsItIs,
             Mode::Hoped { except, .. } => {
                 Supposition::Hoped { except: except.as_ref().and_then(Fact::lookup).cloned() }
             }
@@ -407,19 +409,20 @@ fn release(subject: &Subject, mode: &Mode) -> Release {
         namespace: subject.namespace.clone(),
         revision: match mode {
             Mode::Without(facts) if facts.contains(&Fact::Revision) => stored,
-            Mode::Offline => 1,
+            Mode::Offline(_) => 1,
             Mode::Later => stored + 2,
             _ => stored + 1,
         },
-        is_upgrade: !matches!(mode, Mode::Offline)
+        is_upgrade: !matches!(mode, Mode::Offline(_))
             && upgrades != matches!(mode, Mode::Without(facts) if facts.contains(&Fact::Install)),
     }
 }
 
 /// `.Capabilities` of the cluster, with one thing less or with what is hoped for.
 fn capabilities(facts: &dyn Facts, mode: &Mode) -> Capabilities {
-    let mut api_versions = facts.discovery().api_versions();
-    let mut version = facts.discovery().version.clone();
+    let told = if let Mode::Offline(Some(told)) = mode { told } else { facts.discovery() };
+    let mut api_versions = told.api_versions();
+    let mut version = told.version.clone();
     match mode {
         Mode::Without(facts) => {
             api_versions.retain(|api| !facts.contains(&Fact::ApiVersion(api.as_str().into())));
@@ -427,6 +430,7 @@ fn capabilities(facts: &dyn Facts, mode: &Mode) -> Capabilities {
                 version = KubernetesVersion::new("v1.0.0");
             }
         }
+        Mode::Served(api) => drop(api_versions.insert(api.to_string())),
         Mode::Hoped { served, except } => {
             let stays = |api: &Rc<str>| except.as_ref().is_some_and(|e| *e == Fact::ApiVersion(api.clone()));
             api_versions.extend(served.iter().filter(|api| !stays(api)).map(ToString::to_string));

@@ -1,6 +1,7 @@
 //! The whole run: files in, report out.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::assume::{Choices, settings};
 use super::certificates;
@@ -107,17 +108,13 @@ impl Session {
     /// What a renderer without a cluster makes of each release. It is told the capabilities of the snapshot, as Argo CD
     /// passes them on, or only those of `flags`: a version of Kubernetes, and API versions besides the built-in ones.
     pub fn offline(&self, flags: Option<(&str, &[String])>) -> Vec<Offline> {
-        let discovery = flags.map_or_else(
-            || self.facts.discovery.clone(),
-            |(kubernetes, served)| {
-                let mut discovery = Discovery::of(kubernetes);
-                served.iter().for_each(|api| discovery.add_api(api));
-                discovery
-            },
-        );
-        let told = Overlay::with_discovery(&self.facts, discovery);
+        let told = flags.map(|(kubernetes, served)| {
+            let mut discovery = Discovery::of(kubernetes);
+            served.iter().for_each(|api| discovery.add_api(api));
+            Rc::new(discovery)
+        });
         let subjects = self.subjects.iter().filter(|s| s.can_render());
-        subjects.map(|subject| offline(&self.renderer, subject, &self.facts, &told)).collect()
+        subjects.map(|subject| offline(&self.renderer, subject, &self.facts, told.as_ref())).collect()
     }
 
     /// What a force of one release would change, field by field; `None` if there is no such release. Data of Secrets is

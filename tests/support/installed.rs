@@ -362,6 +362,11 @@ impl<'a> Installed<'a> {
             .filter_map(|mut object| {
                 let [group, kind, namespace, _] = identity(&object);
                 let scope = served.discovery.namespaced(&group, &kind)?;
+                // The server answers in a version that it serves.
+                let version = object["apiVersion"].as_str().unwrap_or_default().to_owned();
+                if served.discovery.resource(&version, &kind).is_none() {
+                    object["apiVersion"] = served.discovery.called(&kind, &version)?.0.into();
+                }
                 if scope && namespace.is_empty() {
                     object["metadata"]["namespace"] = self.namespace.clone().into();
                 }

@@ -155,6 +155,19 @@ impl Analyst<'_> {
             self.notes.push(format!("{} of {} {text}", change.path, doc.key));
             return (Class::Noise, once);
         }
+        let asked: Vec<Fact> = reads.keys().cloned().collect();
+        let as_stored = |before: &Rendered| {
+            let changed = |other: &Doc| diff::changes(&stored.object, &other.object);
+            before.doc(&doc.key).is_some_and(|other| !changed(other).iter().any(|c| diff::touch(&c.path, &change.path)))
+        };
+        let gone = self.served_before(asked, as_stored);
+        if other.is_empty() && !gone.is_empty() {
+            let source = (set, &*doc.source);
+            return (
+                Class::Stale,
+                gone.iter().flat_map(|fact| self.chains(self.now, source, fact, &nothing())).collect(),
+            );
+        }
         if other.is_empty() && self.subject.moves == Moves::Only && draws(set, self.now).is_empty() {
             let closed = self.closed_where_it_was_made(doc);
             if !closed.is_empty() {
@@ -214,6 +227,12 @@ impl Analyst<'_> {
         if chains.is_empty() {
             chains = self.gone_with_facts(object);
         }
+        if chains.is_empty() {
+            let asked: Vec<Fact> = self.now.origins.all().iter().filter_map(Fact::of).map(|(fact, _)| fact).collect();
+            for fact in self.served_before(asked, |before| before.holds(object)) {
+                chains.extend(self.chains(self.now, (OriginSet::EMPTY, ""), &fact, &nothing()));
+            }
+        }
         if chains.is_empty() && self.subject.moves == Moves::Only {
             chains = self.asked_where_it_was_made(object);
         }
@@ -224,6 +243,19 @@ impl Analyst<'_> {
             self.danger("deletes", object);
             self.push(Class::WouldDelete, object, Vec::new(), chains);
         }
+    }
+
+    /// API versions among these facts that are not served, and with any of which it is as it was.
+    fn served_before(&mut self, facts: Vec<Fact>, as_it_was: impl Fn(&Rendered) -> bool) -> Vec<Fact> {
+        let gone: BTreeSet<Fact> = facts.into_iter().filter(|fact| !self.holds(fact)).collect();
+        let put_back = |fact: &Fact| match fact {
+            Fact::ApiVersion(api) => {
+                let before = self.renderer.render(self.subject, self.facts, &Mode::Served(api.clone()));
+                before.error.is_none() && as_it_was(&before)
+            }
+            _ => false,
+        };
+        gone.into_iter().filter(put_back).collect()
     }
 
     /// The facts that hold and that the render depends on.
@@ -243,9 +275,8 @@ impl Analyst<'_> {
             source.is_empty() || **template == *source
         };
         let keys: BTreeSet<_> = now.lookups.iter().filter(outermost).map(|l| l.key.clone()).collect();
-        let nothing = BTreeSet::from([Rc::from("")]);
         let facts = keys.into_iter().map(Fact::Lookup);
-        facts.flat_map(|fact| self.chains(now, (OriginSet::EMPTY, &source), &fact, &nothing)).collect()
+        facts.flat_map(|fact| self.chains(now, (OriginSet::EMPTY, &source), &fact, &nothing())).collect()
     }
 
     /// Whether a list had items when the object was stored: without any, something else of it would be otherwise.
@@ -290,6 +321,11 @@ impl Analyst<'_> {
             _ => Vec::new(),
         }
     }
+}
+
+/// The field of a fact that has none.
+fn nothing() -> BTreeSet<Rc<str>> {
+    BTreeSet::from([Rc::from("")])
 }
 
 /// Where a change lies in the new object; what is gone lay in what is left around it.
