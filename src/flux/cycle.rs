@@ -187,6 +187,7 @@ impl Run<'_> {
         self.adopt_digest();
         if helmchart::generated(&self.hr).is_some() && !helmchart::nameable(&self.hr) {
             let text = helmchart::UNNAMEABLE.to_owned();
+            self.event(false, "HelmChartSyncErr");
             self.trace.check("F-73", text.clone());
             return self.exit(Exit::ChartNotWritten(text));
         }
@@ -218,12 +219,7 @@ impl Run<'_> {
         if let Some((namespace, name)) = old.split_once('/')
             && key.as_ref().is_none_or(|k| k.namespace != namespace || k.name != name)
         {
-            let (group, kind) = ("source.toolkit.fluxcd.io".to_owned(), "HelmChart".to_owned());
-            let stale = ObjectKey { group, kind, namespace: namespace.to_owned(), name: name.to_owned() };
-            if self.cluster.get(&stale).present().is_some() {
-                self.event(false, "HelmChartDeleted");
-            }
-            self.cluster.apply([(stale, None)]);
+            self.delete_chart();
             self.hr.unset("helmChart");
         }
         let Some(key) = key else { return Ok(()) };
@@ -238,6 +234,17 @@ impl Run<'_> {
         }
         self.hr.set("helmChart", format!("{}/{}", key.namespace, key.name));
         Ok(())
+    }
+
+    /// Deletes the HelmChart that the status names (`F-13`, `F-69`).
+    fn delete_chart(&mut self) {
+        let Some((namespace, name)) = self.hr.text("/status/helmChart").split_once('/') else { return };
+        let (group, kind) = ("source.toolkit.fluxcd.io".to_owned(), "HelmChart".to_owned());
+        let chart = ObjectKey { group, kind, namespace: namespace.to_owned(), name: name.to_owned() };
+        if self.cluster.get(&chart).present().is_some() {
+            self.event(false, "HelmChartDeleted");
+        }
+        self.cluster.apply([(chart, None)]);
     }
 
     /// An empty digest of post-renderers is filled in by older controllers (`F-294`, `F-375b`).
@@ -262,6 +269,9 @@ impl Run<'_> {
                 let all = storage::revisions(self.cluster, &self.hr);
                 let uninstalls = !self.hr.flag("/spec/suspend") && !self.hr.text("/status/storageNamespace").is_empty();
                 stuck = uninstalls && !self.uninstall_all(&all);
+                if !stuck && !self.hr.flag("/spec/suspend") {
+                    self.delete_chart();
+                }
                 ("", String::new())
             }
             Exit::AccessDenied(text) => {
@@ -269,8 +279,7 @@ impl Run<'_> {
                 ("AccessDenied", text.clone())
             }
             Exit::InvalidExpression(text) => {
-                let why = "Reconciliation failed terminally due to configuration error: terminal error: ";
-                let text = format!("{why}{text}");
+                let text = format!("Reconciliation failed terminally due to configuration error: {text}");
                 self.stall("InvalidCELExpression", &text);
                 ("InvalidCELExpression", text)
             }

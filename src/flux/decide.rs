@@ -277,12 +277,15 @@ pub(super) fn wrong_health_check(hr: &HelmRelease, settings: &Settings) -> Optio
         return None;
     }
     let checks = hr.json.pointer("/spec/healthCheckExprs").and_then(Json::as_array);
-    let texts = checks.into_iter().flatten().flat_map(|check| {
-        ["current", "inProgress", "failed"].into_iter().filter_map(|field| check.get(field)?.as_str())
+    let fields = [("current", "Current"), ("inProgress", "InProgress"), ("failed", "Failed")];
+    let texts = checks.into_iter().flatten().enumerate().flat_map(|(at, check)| {
+        fields.into_iter().filter_map(move |(field, name)| Some((at, name, check.get(field)?.as_str()?)))
     });
-    texts
-        .filter(|text| !text.is_empty())
-        .find_map(|text| Expression::well_formed(text).err().map(|why| format!("health check {text}: {why}")))
+    texts.filter(|(_, _, text)| !text.is_empty()).find_map(|(at, name, text)| {
+        let why = Expression::well_formed(text).err()?;
+        let place = format!("failed to create custom status evaluator for healthchecks[{at}]");
+        Some(format!("{place}: failed to parse the expression {name}: {why}"))
+    })
 }
 
 /// What a run has in hand when it comes to the release.
@@ -453,7 +456,7 @@ impl Prerequisites<'_> {
                 return Err(Outcome::Unknown { missing: vec![format!("readyExpr of '{shown}': {text}")] });
             }
             Err(why) => {
-                let why = format!("failed to evaluate dependency {name}: {why}");
+                let why = format!("terminal error: failed to evaluate dependency {name}: {why}");
                 self.check("F-74", why.clone());
                 return Err(Outcome::Exited(Exit::InvalidExpression(why)));
             }

@@ -49,12 +49,12 @@ pub(super) fn drift(hr: &HelmRelease, stored: &StoredRelease, facts: &dyn Facts)
         };
         let key = ObjectKey { namespace, ..object.key.clone() };
         match facts.get(&key) {
-            Known::Absent => return Drift::Found(format!("{key} is gone")),
+            Known::Absent => return Drift::Found(format!("{} removed", shown(&key))),
             Known::Uncollected => unsure = true,
             Known::Present(live) => {
                 let mut path = String::new();
                 match differs(&object.json, &live.json, &mut path, 0) {
-                    Some(true) if !has_ignores => return Drift::Found(format!("{key} differs at {path}")),
+                    Some(true) if !has_ignores => return Drift::Found(format!("{} changed at {path}", shown(&key))),
                     Some(_) => unsure = true,
                     None => {}
                 }
@@ -62,6 +62,12 @@ pub(super) fn drift(hr: &HelmRelease, stored: &StoredRelease, facts: &dyn Facts)
         }
     }
     if unsure { Drift::Unsure } else { Drift::None }
+}
+
+/// An object as the controller's messages name it.
+fn shown(key: &ObjectKey) -> String {
+    let place = if key.namespace.is_empty() { String::new() } else { format!("{}/", key.namespace) };
+    format!("{}/{place}{}", key.kind, key.name)
 }
 
 /// Whether a wanted value is not in the live object: `Some(true)` for certain, `Some(false)` perhaps. `path` leads there.

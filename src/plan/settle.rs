@@ -1,5 +1,7 @@
 //! What Flux does by itself: releases reconcile, write, and set off others, until nothing more happens.
 
+mod crds;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -82,10 +84,10 @@ pub trait Fate {
         Verdict::Succeeds
     }
 
-    /// Whether a test hook of a revision succeeds.
-    fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {
+    /// Why a test hook of a revision fails, if it does.
+    fn fails(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> Option<String> {
         let _ = (hr, version, hook);
-        true
+        None
     }
 
     /// Why the uninstall of a deleted HelmRelease fails, if it does.
@@ -144,12 +146,17 @@ pub fn settle(
         writes: Vec::new(),
     };
     cluster.artifacts.extend(charts.artifacts());
-    burn_behind_dependencies(cluster, &mut side, &queue);
+    let burnt = burn_behind_dependencies(cluster, &mut side, &queue);
     let mut waiting: BTreeSet<ReleaseRef> = BTreeSet::new();
     let mut counts: BTreeMap<ReleaseRef, usize> = BTreeMap::new();
     let mut runs: Vec<(ReleaseRef, Cycle)> = Vec::new();
     let mut states: Vec<Option<Rc<Object>>> = Vec::new();
     let mut writes: Vec<Vec<Rc<Json>>> = Vec::new();
+    for ran in burnt {
+        runs.push((ran.release, ran.cycle));
+        states.push(ran.state);
+        writes.push(ran.writes);
+    }
     for _ in 0..MAX_RUNS {
         if queue.is_empty() {
             break;
@@ -212,10 +219,19 @@ fn readiness(object: Option<&Object>) -> Option<(i64, i64, Option<String>)> {
     Some((hr.generation(), hr.observed_generation(), hr.condition("Ready").map(str::to_owned)))
 }
 
+/// One run of the controller.
+struct Ran {
+    release: ReleaseRef,
+    cycle: Cycle,
+    state: Option<Rc<Object>>,
+    writes: Vec<Rc<Json>>,
+}
+
 /// Releases that are stamped together with one they depend on: their first attempt finds it unready (`F-60`).
-fn burn_behind_dependencies(cluster: &mut Snapshot, side: &mut Side<'_>, queue: &[ReleaseRef]) {
+fn burn_behind_dependencies(cluster: &mut Snapshot, side: &mut Side<'_>, queue: &[ReleaseRef]) -> Vec<Ran> {
     let mut acts = BTreeSet::new();
     let mut waiting = Vec::new();
+    let mut ran = Vec::new();
     for release in queue {
         let Some(object) = cluster.get(&release_key(release)).present() else { continue };
         let hr = HelmRelease::new(object.json.clone());
@@ -242,9 +258,15 @@ fn burn_behind_dependencies(cluster: &mut Snapshot, side: &mut Side<'_>, queue: 
                 .insert("conditions".into(), json!([{"type": "Ready", "status": "Unknown", "reason": "Progressing"}]));
         }
         cluster.apply([(key.clone(), Object::new(json, before.source.clone()).map(Rc::new))]);
-        reconcile(cluster, &release_key(&release), side.settings, side);
+        side.writes.clear();
+        let own = release_key(&release);
+        if let Some(cycle) = reconcile(cluster, &own, side.settings, side) {
+            let state = cluster.get(&own).present();
+            ran.push(Ran { release, cycle, state, writes: std::mem::take(&mut side.writes) });
+        }
         cluster.apply([(key, Some(before))]);
     }
+    ran
 }
 
 /// Helm, as far as it is played here.
@@ -326,6 +348,7 @@ impl Helm for Side<'_> {
         let release = ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() };
         let mut subject = subject_of(hr, cluster, self.charts, self.settings, &mut Vec::new());
         subject.values = request.values.clone();
+        self.touched.extend(crds::apply(cluster, subject.chart.as_ref(), request, self.settings));
         let now = self.renderer.render(&subject, cluster, &Mode::Now);
         let unserved = now.docs.iter().find(|d| cluster.discovery.resource(&d.api_version, &d.key.kind).is_none());
         let unserved = unserved.map(|d| format!("no matches for kind {:?} in version {:?}", d.key.kind, d.api_version));
@@ -376,9 +399,9 @@ impl Helm for Side<'_> {
         applied
     }
 
-    fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
+    fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, Option<String>)> {
         let hooks = test_hooks(hr, revision).into_iter();
-        hooks.map(|hook| (hook.clone(), self.fate.passes(hr, revision.version, &hook))).collect()
+        hooks.map(|hook| (hook.clone(), self.fate.fails(hr, revision.version, &hook))).collect()
     }
 
     fn restore(&mut self, cluster: &mut Snapshot, _: &HelmRelease, revision: &StoredRelease) -> Result<(), String> {
@@ -444,7 +467,9 @@ fn stored_chart(subject: &Subject) -> Json {
 /// A hook as it is stored.
 fn hook(doc: &Doc) -> Json {
     let events = doc.object.pointer("/metadata/annotations/helm.sh~1hook").and_then(Json::as_str).unwrap_or_default();
-    let events: Vec<&str> = events.split(',').map(str::trim).filter(|e| !e.is_empty()).collect();
+    // The name of former times.
+    let named = |event| if event == "test-success" { "test" } else { event };
+    let events: Vec<&str> = events.split(',').map(str::trim).filter(|e| !e.is_empty()).map(named).collect();
     json!({
         "name": doc.key.name, "kind": doc.key.kind, "path": doc.source, "events": events,
         "manifest": emit_json(&doc.object), "last_run": {"phase": ""},
@@ -531,7 +556,10 @@ pub fn retried(cluster: &Snapshot) -> Vec<ReleaseRef> {
                 return false;
             }
         }
-        let unfinished = hr.condition("Ready") == Some("False") || hr.condition("Reconciling") == Some("True");
+        // No condition tells of a HelmChart that could not be written (F-254).
+        let unfinished = hr.condition("Ready") == Some("False")
+            || hr.condition("Reconciling") == Some("True")
+            || (1..hr.generation()).contains(&hr.observed_generation());
         unfinished && hr.condition("Stalled") != Some("True") && !hr.flag("/spec/suspend")
     })
     .map(|hr| ReleaseRef { namespace: hr.namespace, name: hr.name })

@@ -43,19 +43,21 @@ impl Recorded<'_> {
             let removed = matches!(entry["status"].as_str(), Some("uninstalled" | "uninstalling"));
             let failed = entry["status"] == "failed" || description.contains("\" failed: ");
             if !removed {
-                return if failed { Verdict::Fails(description.to_owned()) } else { Verdict::Succeeds };
+                return if failed { Verdict::Fails(error_of(description).to_owned()) } else { Verdict::Succeeds };
             }
         }
         let now = self.after.objects().find(|o| storage::is_storage(o) && o.key.name == secret).cloned();
-        if now.is_some_and(|object| storage::decode(&object).is_ok_and(|r| r.status == "failed")) {
-            return Verdict::Fails("it is stored as failed".into());
+        let stored = now.and_then(|object| storage::decode(&object).ok()).filter(|r| r.status == "failed");
+        if let Some(stored) = stored {
+            let description = stored.json.pointer("/info/description").and_then(Json::as_str).unwrap_or_default();
+            return Verdict::Fails(error_of(description).to_owned());
         }
         // Not there any more, or never stored: the events tell.
         let has = |reason: &str| self.event(&hr.name, reason).is_some();
         let failed = if *action == Action::Install { "InstallFailed" } else { "UpgradeFailed" };
         match (has(failed), has("UninstallSucceeded")) {
-            (true, true) => Verdict::Fails("it failed, and was uninstalled".into()),
-            (true, false) => Verdict::Refused("it failed before it was stored".into()),
+            (true, true) => Verdict::Fails(self.error(&hr.name, failed).unwrap_or_default()),
+            (true, false) => Verdict::Refused(self.error(&hr.name, failed).unwrap_or_default()),
             _ => Verdict::Succeeds,
         }
     }
@@ -65,6 +67,18 @@ impl Recorded<'_> {
         let mut events = self.step["outcome"]["events"].as_array().into_iter().flatten();
         events.find(|e| e["object"] == object.as_str() && e["reason"] == reason)
     }
+
+    /// The error that an event tells, behind the names of release and chart.
+    fn error(&self, release: &str, reason: &str) -> Option<String> {
+        let message = self.event(release, reason)?["message"].as_str()?;
+        let behind = message.split_once(" with chart ")?.1;
+        behind.split_once(": ").map(|(_, error)| error.to_owned())
+    }
+}
+
+/// The error behind Helm's own words in the description of a revision.
+fn error_of(description: &str) -> &str {
+    description.split_once("\" failed: ").map_or(description, |(_, error)| error)
 }
 
 impl Fate for Recorded<'_> {
@@ -88,14 +102,14 @@ impl Fate for Recorded<'_> {
         Some(begun)
     }
 
-    fn passes(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> bool {
+    fn fails(&mut self, hr: &HelmRelease, version: i64, hook: &str) -> Option<String> {
         let history = self.step["outcome"]["helmreleases"][&hr.name]["history"].as_array();
         let entry = history.into_iter().flatten().find(|h| h["version"] == version);
-        let passes = entry.is_none_or(|e| e["testHooks"][hook]["phase"] != "Failed");
-        if !passes {
+        let fails = entry.is_some_and(|e| e["testHooks"][hook]["phase"] == "Failed");
+        fails.then(|| {
             self.given(format!("test {hook} of revision {version} of {} fails", hr.name));
-        }
-        passes
+            self.error(&hr.name, "TestFailed").unwrap_or_else(|| "a test failed".to_owned())
+        })
     }
 
     fn refuses_removal(&mut self, hr: &HelmRelease) -> Option<String> {

@@ -13,6 +13,7 @@
 
 mod before;
 mod episode;
+mod events;
 mod given;
 mod play;
 mod revisions;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use helm_render_predictor::flux::cycle::Cycle;
+use helm_render_predictor::flux::cycle::{Cycle, Requeue};
 use helm_render_predictor::plan::settle::{Settled, retried, settle};
 use helm_render_predictor::report::contract::ReleaseRef;
 use libtest_mimic::Failed;
@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 use crate::before::rewind;
 use crate::episode::Episode;
+use crate::events::{Seen, same_events};
 use crate::given::{Recorded, as_stored, given_sources, spelled_anew};
 use crate::revisions::same_digests;
 use crate::status::Judge;
@@ -66,6 +67,7 @@ impl Episode {
             settled.extend(settle(&mut cluster, &self.charts(number - 1)?, &settings, &early, &mut fate));
         }
         fate.early = false;
+        let (first, early) = (cluster.clone(), settled.runs.len());
         let retrying: BTreeSet<ReleaseRef> = retried(&cluster).into_iter().collect();
         for (at, event) in events.iter().enumerate() {
             let interrupts = interrupts(&cluster, step, event);
@@ -122,8 +124,16 @@ impl Episode {
         }
         let revisions = self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after);
         let status = Judge { step, settled: &settled, retrying: &retrying, begin: &before }.judge(&cluster, &after);
+        let again = [Requeue::Backoff, Requeue::Immediate, Requeue::Retry];
+        let partly = |name: &str| {
+            let runs = settled.runs.iter().filter(|(r, _)| r.name == name);
+            step["settled"] == false
+                || retrying.iter().any(|r| r.name == name)
+                || runs.map(|(_, cycle)| cycle.requeue).any(|requeue| again.contains(&requeue))
+        };
+        let events = same_events(step, &settled, &Seen { early, begin: &first, partly: &partly });
         let problems: Vec<String> =
-            [revisions, status].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned())).collect();
+            [revisions, status, events].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned())).collect();
         if problems.is_empty() {
             return Ok(());
         }

@@ -88,14 +88,28 @@ impl Episode {
             let errors: Vec<String> = written.iter().filter_map(|w| w.error.clone()).collect();
             return Err(format!("recorded {want:?}, predicted {got:?}; refused {errors:?}").into());
         }
-        for (secret, w) in predicted {
-            if !recorded.contains(&secret) {
+        let mine = |secret: &str| cluster.objects().find(|o| storage::is_storage(o) && o.key.name == secret).cloned();
+        for (secret, w) in &predicted {
+            if !recorded.contains(secret) {
                 continue;
             }
-            let object = after.objects().find(|o| o.key.kind == "Secret" && o.key.name == secret).cloned();
+            let object = after.objects().find(|o| o.key.kind == "Secret" && o.key.name == *secret).cloned();
             // A later revision within the same step may have pushed it out.
             let Some(object) = object else { continue };
             let Ok(stored) = storage::decode(&object) else { continue };
+            // How it ended; a later revision may have superseded it, or a removal begun.
+            if let Some(mine) = mine(secret).and_then(|o| storage::decode(&o).ok())
+                && !(unsettled || endless(secret) || stored.status.starts_with("pending-"))
+            {
+                let told = |release: &storage::StoredRelease| {
+                    let description = release.json.pointer("/info/description").and_then(Json::as_str);
+                    let empty = release.config().is_none_or(|c| c.as_object().is_some_and(serde_json::Map::is_empty));
+                    (release.status.clone(), description.unwrap_or_default().to_owned(), empty)
+                };
+                if told(&mine) != told(&stored) {
+                    return Err(format!("{secret}: recorded {:?}, predicted {:?}", told(&stored), told(&mine)).into());
+                }
+            }
             same_manifest(w, stored.manifest())?;
         }
         Ok(())

@@ -23,7 +23,7 @@ impl Run<'_> {
                     let why = format!("Release unlocked from stale '{}' state", newest.status);
                     storage::mark(self.cluster, &self.hr, newest, "failed", Some(&why));
                     self.hr.mark("Released", "False", "PendingRelease", &why);
-                    self.event(true, "PendingRelease");
+                    self.event(false, "PendingRelease");
                     self.hr.summarize(self.settings);
                     self.rewrite(newest.version, "");
                     self.note(action, Some(newest.version), None);
@@ -150,12 +150,16 @@ impl Run<'_> {
     ) -> Json {
         let complete = if action == "install" { "Install complete" } else { "Upgrade complete" };
         let config = values.clone();
+        let refused = failed.map(|error| {
+            let what = if action == "install" { "Release" } else { "Upgrade" };
+            format!("{what} {:?} failed: {error}", self.hr.release_name())
+        });
         let empty = config.as_object().is_none_or(serde_json::Map::is_empty);
         let mut payload = json!({
             "name": self.hr.release_name(), "namespace": self.hr.release_namespace(), "version": version,
             "info": {
                 "status": if failed.is_some() { "failed" } else { "deployed" },
-                "description": failed.unwrap_or(complete),
+                "description": refused.as_deref().unwrap_or(complete),
             },
             "config": if empty { Json::Null } else { config },
             "chart": {"metadata": {"name": prepared.chart.name, "version": prepared.chart.version}},
@@ -196,19 +200,21 @@ impl Run<'_> {
     fn test(&mut self, stored: &[StoredRelease]) {
         let Some(newest) = stored.first() else { return };
         let results = self.helm.test(self.cluster, &self.hr, newest);
-        let failed = results.iter().any(|(_, ok)| !ok);
+        let failed = results.iter().find_map(|(_, error)| error.clone());
+        let count = results.len();
         let hooks: serde_json::Map<String, Json> = results
             .into_iter()
-            .map(|(name, ok)| (name, json!({"phase": if ok { "Succeeded" } else { "Failed" }})))
+            .map(|(name, error)| (name, json!({"phase": if error.is_none() { "Succeeded" } else { "Failed" }})))
             .collect();
         let mut history = self.hr.history();
         if let Some(map) = history.first_mut().and_then(|s| s.json.as_object_mut()) {
             map.insert("testHooks".into(), Json::Object(hooks));
         }
         self.hr.set_history(history);
-        if failed {
+        if let Some(error) = &failed {
             let name = self.hr.history().first().map(full_name).unwrap_or_default();
-            self.hr.mark("TestSuccess", "False", "TestFailed", &format!("Helm test failed for release {name}"));
+            let message = format!("Helm test failed for release {name}: {error}");
+            self.hr.mark("TestSuccess", "False", "TestFailed", &message);
             self.event(true, "TestFailed");
             self.hr.count("failures");
             let last = self.hr.text("/status/lastAttemptedReleaseAction").to_owned();
@@ -217,11 +223,14 @@ impl Run<'_> {
             }
         } else {
             let name = self.hr.history().first().map(full_name).unwrap_or_default();
-            self.hr.mark("TestSuccess", "True", "TestSucceeded", &format!("Helm test succeeded for release {name}"));
+            let hooks = if count == 1 { "hook" } else { "hooks" };
+            let message =
+                format!("Helm test succeeded for release {name}: {count} test {hooks} completed successfully");
+            self.hr.mark("TestSuccess", "True", "TestSucceeded", &message);
             self.event(false, "TestSucceeded");
         }
         self.hr.summarize(self.settings);
-        self.note(&Action::Test, None, failed.then(|| "a test failed".to_owned()));
+        self.note(&Action::Test, None, failed);
     }
 
     fn rollback(&mut self, to: i64, stored: &[StoredRelease]) -> Result<(), ()> {

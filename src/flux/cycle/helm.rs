@@ -37,10 +37,15 @@ pub enum Applied {
 pub trait Helm {
     /// Renders and applies. The objects are written to the cluster by this call, the revision is not.
     fn release(&mut self, cluster: &mut Snapshot, request: &Request<'_>) -> Applied;
-    /// Runs the tests of the newest revision: the phase of each hook by name.
-    fn test(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
+    /// Runs the tests of the newest revision: why each hook failed, if it did, by name.
+    fn test(
+        &mut self,
+        cluster: &mut Snapshot,
+        hr: &HelmRelease,
+        revision: &StoredRelease,
+    ) -> Vec<(String, Option<String>)> {
         let _ = cluster;
-        test_hooks(hr, revision).into_iter().map(|name| (name, true)).collect()
+        test_hooks(hr, revision).into_iter().map(|name| (name, None)).collect()
     }
     /// Applies the objects of a stored revision again.
     fn restore(&mut self, cluster: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Result<(), String> {

@@ -36,9 +36,10 @@ impl Expression {
     /// It is not well-formed, names something that does not exist, joins what does not go together, or is known to be
     /// something else than true or false: all that a controller finds without an object.
     pub fn compile(text: &str, variables: &[&str]) -> Result<Expression, String> {
-        let root = parse::parse(text)?;
+        let refused = |why: String| format!("failed to parse the CEL expression '{text}': ERROR: {why}");
+        let root = parse::parse(text).map_err(refused)?;
         let mut checker = check::Checker::new(variables);
-        let found = checker.check(&root)?;
+        let found = checker.check(&root).map_err(refused)?;
         let beyond = checker.beyond;
         if beyond.is_none() && found != check::Type::Bool {
             return Err(format!("CEL expression output type mismatch: expected bool, got {found}"));
@@ -51,7 +52,8 @@ impl Expression {
     /// # Errors
     /// It is not.
     pub fn well_formed(text: &str) -> Result<(), String> {
-        parse::parse(text).map(|_| ())
+        let refused = |why| format!("failed to parse the CEL expression '{text}': ERROR: {why}");
+        parse::parse(text).map(|_| ()).map_err(refused)
     }
 
     /// Its value on these objects.

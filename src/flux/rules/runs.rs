@@ -37,8 +37,9 @@ impl Helm for Told {
         }
     }
 
-    fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, bool)> {
-        test_hooks(hr, revision).into_iter().map(|name| (name, self.tests_pass)).collect()
+    fn test(&mut self, _: &mut Snapshot, hr: &HelmRelease, revision: &StoredRelease) -> Vec<(String, Option<String>)> {
+        let error = (!self.tests_pass).then(|| "a test failed".to_owned());
+        test_hooks(hr, revision).into_iter().map(|name| (name, error.clone())).collect()
     }
 }
 
