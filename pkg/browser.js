@@ -4,5 +4,5 @@ import init from "./dist/planner.js";
 export const ready = () => init();
 export { initSync } from "./dist/planner.js";
 export {
-  diff, diffJson, explain, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
+  diff, diffJson, explain, lint, lintJson, offline, offlineJson, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
 } from "./planner.js";

@@ -12,7 +12,7 @@ const run = (program, ...args) => execFileSync(program, args, { cwd: root, stdio
 run("cargo", "build", "--quiet", "--lib", "--profile", "wasm", "--no-default-features", "--target", "wasm32-unknown-unknown");
 const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 run("wasm-bindgen", join(target, "wasm32-unknown-unknown", "wasm", "helm_render_predictor.wasm"),
-  "--target", "web", "--out-dir", join(here, "dist"), "--out-name", "planner");
+  "--target", "web", "--remove-name-section", "--remove-producers-section", "--out-dir", join(here, "dist"), "--out-name", "planner");
 
 const wasm = readFileSync(join(here, "dist", "planner_bg.wasm"));
 const brotli = brotliCompressSync(wasm).length;

@@ -1,4 +1,4 @@
-import type { Difference, Report, Settled, WhatIf, Why } from "./dist/planner.js";
+import type { Difference, Lint, Offline, Report, Settled, WhatIf, Why } from "./dist/planner.js";
 export type * from "./dist/planner.js";
 
 /** One input file: its name appears in messages; its order among the others does not matter. */
@@ -19,6 +19,8 @@ export interface Inputs {
   controllerArgs?: string[];
   /** Treat what the snapshot does not hold as absent from the cluster. */
   assumeComplete?: boolean;
+  /** Look for single changes of looked-up objects that would make the next upgrade fail. */
+  latent?: boolean;
 }
 
 /** The report as data. */
@@ -46,6 +48,32 @@ export interface WhatIfOptions {
 export function whatIf(inputs: Inputs, options?: WhatIfOptions): WhatIf[];
 /** The same as JSON text, byte for byte what the native program prints with `-o json`. */
 export function whatIfJson(inputs: Inputs, options?: WhatIfOptions): string;
+/** What a renderer without a cluster is told. */
+export interface OfflineOptions {
+  /** The version of Kubernetes that it is told; without it, it knows the capabilities of the snapshot. */
+  kubeVersion?: string;
+  /** API versions that it is told besides (`a.io/v1`, `a.io/v1/Kind`). */
+  apiVersions?: string[];
+}
+/** What a renderer without a cluster (Argo CD, `helm template`) makes of each release, against its render on the cluster. */
+export function offline(inputs: Inputs, options?: OfflineOptions): Offline[];
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function offlineJson(inputs: Inputs, options?: OfflineOptions): string;
+/** How a chart is looked at without a cluster. */
+export interface LintOptions {
+  /** Name of the release; `release-name` if there is none. */
+  name?: string;
+  /** Namespace of the release; `default` if there is none. */
+  namespace?: string;
+  /** The version of Helm; `4.2` if there is none. */
+  helm?: string;
+  /** Values as YAML. */
+  values?: string;
+}
+/** The hazards of one chart: its files, all below one folder, or one archive. Throws if it cannot be loaded. */
+export function lint(chart: InputFile[], options?: LintOptions): Lint;
+/** The same as JSON text, byte for byte what the native program prints with `-o json`. */
+export function lintJson(chart: InputFile[], options?: LintOptions): string;
 /** What a question about settling may say besides the object. */
 export interface SettledOptions {
   /** Revision of the source: whole, its digest, its tag, or the first seven or more digits of its hash. */

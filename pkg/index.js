@@ -5,5 +5,5 @@ import { initSync } from "./dist/planner.js";
 initSync({ module: readFileSync(new URL("./dist/planner_bg.wasm", import.meta.url)) });
 
 export {
-  diff, diffJson, explain, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
+  diff, diffJson, explain, lint, lintJson, offline, offlineJson, plan, planJson, planText, settled, settledJson, settledText, whatIf, whatIfJson, why, whyJson, whyText,
 } from "./planner.js";

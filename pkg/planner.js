@@ -33,6 +33,13 @@ export const whatIfJson = (inputs, { helm, kubeVersion, apiVersions = [] } = {})
   withPlanner(inputs, (p) => p.whatIf(helm, kubeVersion, apiVersions.join(",")));
 export const whatIf = (...question) => parsed(whatIfJson(...question));
 
+export const offlineJson = (inputs, { kubeVersion, apiVersions = [] } = {}) =>
+  withPlanner(inputs, (p) => p.offline(kubeVersion, apiVersions.join(",")));
+export const offline = (...question) => parsed(offlineJson(...question));
+export const lintJson = (charts, { name = "release-name", namespace = "default", helm = "4.2", values } = {}) =>
+  withPlanner({ charts }, (p) => p.lint(name, namespace, helm, values));
+export const lint = (...question) => parsed(lintJson(...question));
+
 const parsed = (json) => (json === undefined ? undefined : JSON.parse(json));
 
 const ask = (words) => (inputs, namespace, name, { revision, kind } = {}) =>

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::api::{Inputs, Options};
+use crate::api::{Inputs, Options, RenderArgs};
 use crate::report::contract::ReleaseRef;
 
 /// Collects input files and answers questions about them.
@@ -65,6 +65,28 @@ impl Planner {
         Ok(crate::report::difference::what_if_json(&found))
     }
 
+    /// What a renderer without a cluster makes of each release, as JSON: with the snapshot's capabilities, or with those of
+    /// a version of Kubernetes and of API versions (separated by commas) served besides.
+    pub fn offline(&self, kubernetes: Option<String>, served: Option<String>) -> String {
+        let served = served.unwrap_or_default();
+        let served: Vec<String> = served.split(',').filter(|api| !api.is_empty()).map(str::to_owned).collect();
+        let flags = kubernetes.as_deref().map(|version| (version, &*served));
+        crate::report::offline::json(&self.inputs.offline(flags))
+    }
+
+    /// The hazards of the chart whose files were added, without a cluster, as JSON.
+    pub fn lint(&self, name: &str, namespace: &str, helm: &str, values: Option<String>) -> Result<String, JsError> {
+        let args = RenderArgs {
+            chart: Some(within(&self.inputs.charts)),
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+            values: values.map(|text| ("values".to_owned(), Ok(text.into_bytes()))).into_iter().collect(),
+            ..RenderArgs::default()
+        };
+        let found = crate::api::lint(&args, helm.parse()?).map_err(|error| JsError::new(&error.message))?;
+        Ok(crate::report::lint::json(&found))
+    }
+
     /// One release in words.
     pub fn explain(&self, namespace: &str, name: &str, object: Option<String>) -> Option<String> {
         crate::report::explain::explain(&self.inputs.plan(), namespace, name, object.as_deref())
@@ -89,6 +111,13 @@ impl Planner {
         let answer = self.inputs.why(&release(namespace, name), stamp)?;
         Some(if words { answer.to_text() } else { answer.to_json() })
     }
+}
+
+/// Files relative to the folder that they all lie in.
+fn within(files: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
+    let top = files.first().and_then(|(name, _)| name.split_once('/')).map(|(top, _)| format!("{top}/"));
+    let top = top.filter(|top| files.iter().all(|(name, _)| name.starts_with(top.as_str()))).unwrap_or_default();
+    files.iter().map(|(name, bytes)| (name[top.len()..].to_owned(), bytes.clone())).collect()
 }
 
 fn release(namespace: &str, name: &str) -> ReleaseRef {

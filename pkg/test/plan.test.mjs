@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { explain, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText, diff, diffJson, whatIfJson } from "../index.js";
+import { explain, lint, lintJson, offline, offlineJson, plan, planJson, planText, settled, settledJson, settledText, why, whyJson, whyText, diff, diffJson, whatIfJson } from "../index.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const folder = "fixtures/scenarios/s1-s2";
@@ -75,6 +75,21 @@ test("differences and what-ifs have the bytes of the native program", () => {
   const apis = { helm: "3.17", apiVersions: ["a.io/v1"] };
   const flags = ["--helm", "3.17", "--api-versions", "a.io/v1"];
   assert.equal(`${whatIfJson({ snapshot }, apis)}\n`, nativeEnding(0, "whatif", folder, ...flags, "-o", "json"));
+});
+
+test("offline and lint have the bytes of the native program", () => {
+  assert.equal(`${offlineJson({ snapshot })}\n`, nativeEnding(2, "offline", folder, "-o", "json"));
+  assert.ok(offline({ snapshot }).some(({ verdict }) => verdict === "NOT_SAFE_CLIENT_SIDE"));
+  const top = "fixtures/charts/bucket-system";
+  const chart = readdirSync(join(root, top), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .map((path) => ({ name: path.slice(join(root, "fixtures/charts").length + 1), bytes: readFileSync(path) }));
+  const values = "users: {a: {}}";
+  const flags = ["--helm", "4.2", "--set-json", 'users={"a":{}}', "-o", "json"];
+  assert.equal(`${lintJson(chart, { name: "x", values })}\n`, nativeEnding(2, "lint", "x", top, ...flags));
+  assert.ok(lint(chart, { name: "x", values }).items.length > 0);
+  assert.throws(() => lint([]));
 });
 
 test("hostile input ends in a diagnostic, not in a trap", () => {
