@@ -27,7 +27,9 @@ impl Analyst<'_> {
                 None => self.added(doc),
                 Some(stored) => {
                     self.changed(stored, doc);
-                    if matches!(self.facts.get(&doc.key), Known::Absent) {
+                    // Of a kind that is not served nothing can be restored: that is an error of its own.
+                    let served = self.facts.discovery().resource(&doc.api_version, &doc.key.kind).is_some();
+                    if served && matches!(self.facts.get(&doc.key), Known::Absent) {
                         self.push(Class::DeletedLive, &doc.key, Vec::new(), Vec::new());
                         self.expected.created.push(reference(&doc.key));
                     }
