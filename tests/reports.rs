@@ -235,6 +235,8 @@ fn release_as_expected(release: &Release, wanted: &Json, wrong: &mut Vec<String>
         same_set(&format!("{name}: deletes"), names(&release.force.deleted), &entry("deletes"), wrong);
         same_set(&format!("{name}: rotates"), names(&release.force.rotated), &entry("rotates"), wrong);
     }
+    let silent = release.silent.iter().map(|silent| silent.state.word().to_owned());
+    same_set(&format!("{name}: silent"), silent, &wanted["silent"], wrong);
     if !wanted["notes"].is_null() {
         holds(&format!("{name}: notes"), &release.notes.join("\n"), &wanted["notes"], wrong);
     }

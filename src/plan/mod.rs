@@ -32,6 +32,7 @@ mod silent;
 pub mod steps;
 #[cfg(test)]
 mod tests;
+mod timing;
 #[cfg(test)]
 mod trigger_tests;
 mod values_files;

@@ -20,6 +20,7 @@ use super::redact::Redactor;
 use super::render::Renderer;
 use super::silent::lost;
 use super::steps;
+use super::timing::values_noticed;
 use super::verdict::{Case, verdict};
 use super::waves::{Ordered, order, predicted};
 use super::whatif::{Side, what_if};
@@ -228,6 +229,7 @@ fn release(
         }
         notes.extend(effects::stateful(&dangers, analysis));
     }
+    notes.extend(values_noticed(subject, facts, &session.settings));
     notes.extend(effects::guards_of_nothing(&findings, &keys));
     notes.extend(effects::moved(&findings));
     notes.extend(first.into_iter().flat_map(|analysis| certificates::reused(analysis, facts)));
