@@ -238,7 +238,15 @@ fn from_json(call: &mut Call<'_>, args: &[Value]) -> Out {
     // A JSON null makes the map nil, which is written as null again.
     let map = |bytes: &[u8]| match json::parse(bytes) {
         Ok(value) if value.is_nil() => Ok(Value::new(Repr::Map(Map::new(BTreeMap::new(), MapType::Nil)))),
-        _ => json::parse_map(bytes),
+        _ => match json::parse_map(bytes) {
+            Err((error, Some(value))) => {
+                if let Some(map) = value.as_map() {
+                    map.insert("Error", Value::text(error));
+                }
+                Ok(value)
+            }
+            read => read.map_err(|(error, _)| error),
+        },
     };
     read(call, args, map, error_map)
 }

@@ -65,16 +65,21 @@ pub fn decode<T: Tree>(bytes: &[u8]) -> Result<(T, &[u8]), String> {
 /// # Errors
 /// Go's text, e.g. `invalid character 'x' looking for beginning of value`.
 pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+    match parse_all(bytes)? {
+        (_, Some(error)) => Err(error),
+        (value, None) => Ok(value),
+    }
+}
+
+/// Reads one JSON value, and tells apart that a number in it is too large.
+fn parse_all(bytes: &[u8]) -> Result<(Value, Option<String>), String> {
     let mut reader = Reader::new(bytes);
     let value = reader.value("looking for beginning of value")?;
     reader.space();
     if let Some(byte) = reader.peek() {
         return Err(invalid(byte, "after top-level value"));
     }
-    match reader.range_error {
-        Some(error) => Err(error),
-        None => Ok(value),
-    }
+    Ok((value, reader.range_error))
 }
 
 /// Reads the value that the text starts with, and how many bytes it takes.
@@ -90,22 +95,40 @@ pub fn parse_prefix(bytes: &[u8]) -> Result<(Value, usize), String> {
     }
 }
 
-/// Reads an object, as `fromJson` does; null is the empty map.
-pub fn parse_map(bytes: &[u8]) -> Result<Value, String> {
-    let value = parse(bytes)?;
+/// Reads an object, as `fromJson` does; null is the empty map. What else an object with too large a number in it holds
+/// comes with the error.
+///
+/// # Errors
+/// Go's text, and what was read all the same.
+pub fn parse_map(bytes: &[u8]) -> Result<Value, (String, Option<Value>)> {
+    let (value, range_error) = parse_all(bytes).map_err(|error| (error, None))?;
+    match (value.repr(), range_error) {
+        (Repr::Map(_), Some(error)) => Err((error, Some(without_infinities(&value)))),
+        (Repr::Map(_), None) => Ok(value),
+        (Repr::Nil, _) => Ok(Value::map(BTreeMap::new())),
+        _ => Err((cannot_unmarshal(&value, "map[string]interface {}"), None)),
+    }
+}
+
+/// With nil for numbers that were too large.
+fn without_infinities(value: &Value) -> Value {
     match value.repr() {
-        Repr::Map(_) => Ok(value),
-        Repr::Nil => Ok(Value::map(BTreeMap::new())),
-        _ => Err(cannot_unmarshal(&value, "map[string]interface {}")),
+        Repr::Float(number) if number.is_infinite() => Value::NIL,
+        Repr::List(list) => Value::list(list.items.iter().map(without_infinities).collect()),
+        Repr::Map(map) => {
+            Value::map(map.entries().iter().map(|(key, item)| (key.clone(), without_infinities(item))).collect())
+        }
+        _ => value.clone(),
     }
 }
 
 /// Reads an array, as `fromJsonArray` does; null is the empty list.
 pub fn parse_array(bytes: &[u8]) -> Result<Value, String> {
-    let value = parse(bytes)?;
-    match value.repr() {
-        Repr::List(_) => Ok(value),
-        Repr::Nil => Ok(Value::list(Vec::new())),
+    let (value, range_error) = parse_all(bytes)?;
+    match (value.repr(), range_error) {
+        (Repr::List(_), Some(error)) => Err(error),
+        (Repr::List(_), None) => Ok(value),
+        (Repr::Nil, _) => Ok(Value::list(Vec::new())),
         _ => Err(cannot_unmarshal(&value, "[]interface {}")),
     }
 }
@@ -421,7 +444,7 @@ mod tests {
             assert_eq!(parse(text).err().as_deref(), Some(error), "{:?}", String::from_utf8_lossy(text));
         }
         let array = "json: cannot unmarshal array into Go value of type map[string]interface {}";
-        assert_eq!(parse_map(b"[1]").err().as_deref(), Some(array));
+        assert_eq!(parse_map(b"[1]").err().map(|(error, _)| error).as_deref(), Some(array));
         let object = "json: cannot unmarshal object into Go value of type []interface {}";
         assert_eq!(parse_array(b"{}").err().as_deref(), Some(object));
     }

@@ -1,12 +1,14 @@
-//! The TOML reader. Its error texts are those of Helm's library for the mistakes people make; others are told in the
-//! same manner.
+//! The TOML reader: the text in one pass, with what Helm's library checks where it checks it, so that of several
+//! mistakes the same one is told, in its words (H-29).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod scan;
+mod tables;
 
 use crate::base::version::{HelmVersion, Quirk};
-use crate::codec::goquote::quote;
-use crate::codec::json::utf8_width;
-use crate::value::{MAX_DEPTH, Map, Repr, Text, Value};
+use crate::codec::goquote::{quote, quote_char};
+use crate::value::{MAX_DEPTH, Text, Value};
+use scan::{Scanner, Token};
+use tables::{Node, Tables};
 
 /// Makes the value of a time, from its RFC 3339 text and the name of the zone of one that names none.
 pub type Moment<'a> = &'a dyn Fn(&str, Option<&'static str>) -> Value;
@@ -16,593 +18,462 @@ pub type Moment<'a> = &'a dyn Fn(&str, Option<&'static str>) -> Value;
 /// # Errors
 /// The library's text, e.g. `toml: line 1 (last key "a"): …` (H-29).
 pub fn parse(bytes: &[u8], helm: HelmVersion, moment: Moment<'_>) -> Result<Value, String> {
-    let root = Value::map(BTreeMap::new());
-    let mut reader = Reader {
-        bytes,
-        moment,
-        at: 0,
-        end_line: u32::from(!helm.has(Quirk::TomlExponents)),
-        last_key: String::new(),
-        prefix: Vec::new(),
-        defined: BTreeSet::new(),
-        depth: 0,
+    let bytes = match bytes {
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] | [0xef, 0xbb, 0xbf, rest @ ..] => rest,
+        _ => bytes,
     };
-    if let Some((at, byte)) = invalid_utf8(bytes) {
-        reader.at = at;
-        return Err(reader.error(&format!("invalid UTF-8 byte: 0x{byte:02x}")));
+    if bytes.iter().take(6).any(|b| *b == 0) {
+        let text = "files cannot contain NULL bytes; probably using UTF-16; TOML files must be UTF-8";
+        return Err(format!("toml: line 1: {text}"));
     }
-    match root.as_map() {
-        Some(map) => reader.document(map)?,
-        None => return Ok(root),
+    let old = !helm.has(Quirk::TomlExponents);
+    let mut reader =
+        Reader { scanner: Scanner::new(bytes, old), tables: Tables::new(old), moment, key_at: 0, depth: 0 };
+    match reader.document() {
+        Ok(()) => Ok(reader.tables.into_value()),
+        Err(wrong) => Err(reader.told(&wrong)),
     }
-    Ok(root)
 }
 
-fn invalid_utf8(bytes: &[u8]) -> Option<(usize, u8)> {
-    let at = std::str::from_utf8(bytes).err()?.valid_up_to();
-    bytes.get(at).map(|b| (at, *b))
+/// A mistake: the line it is told for, and the text.
+struct Wrong {
+    line: usize,
+    text: String,
 }
+
+type Read<T> = Result<T, Wrong>;
 
 struct Reader<'a> {
-    bytes: &'a [u8],
+    scanner: Scanner<'a>,
+    tables: Tables,
     moment: Moment<'a>,
-    at: usize,
-    /// How many lines too low an error at the end of the text is (1 before H-29).
-    end_line: u32,
-    /// The last key met, dotted, as errors name it.
-    last_key: String,
-    /// Path of the value being read, for keys inside inline tables.
-    prefix: Vec<Text>,
-    /// Tables defined by a header, by path.
-    defined: BTreeSet<Vec<Text>>,
+    /// Where the first part of the last key ends.
+    key_at: usize,
     depth: usize,
 }
 
 impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+    fn told(&self, wrong: &Wrong) -> String {
+        let key = self.tables.last_key();
+        let place = if key.is_empty() { String::new() } else { format!(" (last key {})", quote(key.as_bytes())) };
+        format!("toml: line {}{place}: {}", wrong.line, wrong.text)
     }
 
-    fn starts(&self, text: &[u8]) -> bool {
-        self.bytes[self.at..].starts_with(text)
+    /// A mistake of the value that was just read.
+    fn here<T>(&self, text: impl Into<String>) -> Read<T> {
+        Err(Wrong { line: self.scanner.line(self.scanner.at()), text: text.into() })
     }
 
-    /// The character here, as errors show it.
-    fn shown(&self) -> String {
-        let rest = &self.bytes[self.at..];
-        let width = utf8_width(rest).unwrap_or(0);
-        match std::str::from_utf8(&rest[..width]) {
-            Ok(c) if !c.is_empty() => c.replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r"),
-            _ => "\\x00".into(),
-        }
+    /// What the tables say of a key is told for the line of the key.
+    fn at_key<T>(&self, result: Result<T, String>) -> Read<T> {
+        result.map_err(|text| Wrong { line: self.scanner.line(self.key_at), text })
     }
 
-    fn error(&self, message: &str) -> String {
-        let before = &self.bytes[..self.at.min(self.bytes.len())];
-        let mut line = before.iter().filter(|b| **b == b'\n').count() as u32 + 1;
-        if self.at >= self.bytes.len() && !message.contains("already") {
-            line -= self.end_line;
-        }
-        if self.last_key.is_empty() {
-            format!("toml: line {line}: {message}")
-        } else {
-            format!("toml: line {line} (last key {}): {message}", quote(self.last_key.as_bytes()))
-        }
-    }
-
-    fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.at += 1;
-        }
-    }
-
-    /// Blanks, line breaks and comments.
-    fn filler(&mut self) {
-        while let Some(byte) = self.peek() {
-            match byte {
-                b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
-                b'#' => {
-                    while self.peek().is_some_and(|b| b != b'\n') {
-                        self.at += 1;
-                    }
-                }
-                _ => break,
-            }
-        }
-    }
-
-    fn document(&mut self, root: &Map) -> Result<(), String> {
-        let mut table = root.clone();
-        let mut path: Vec<Text> = Vec::new();
+    fn document(&mut self) -> Read<()> {
         loop {
-            self.filler();
-            let Some(byte) = self.peek() else { return Ok(()) };
-            if byte == b'[' {
-                (table, path) = self.header(root)?;
-            } else {
-                self.assignment(&table, &path)?;
-            }
-            self.blanks();
-            match self.peek() {
-                None | Some(b'\n' | b'#') => {}
-                Some(b'\r') if self.starts(b"\r\n") => {}
+            match self.scanner.next()? {
+                Some(' ' | '\t' | '\n' | '\r') => continue,
+                Some('#') => {
+                    self.scanner.comment()?;
+                    continue;
+                }
+                Some('[') => self.header()?,
+                None => return Ok(()),
                 Some(_) => {
-                    self.last_key.clear();
-                    return Err(self.error(&format!(
-                        "expected a top-level item to end with a newline, comment, or EOF, but got '{}' instead",
-                        self.shown()
-                    )));
+                    self.scanner.back();
+                    self.pair(true)?;
+                }
+            }
+            self.line_end()?;
+        }
+    }
+
+    fn line_end(&mut self) -> Read<()> {
+        loop {
+            match self.scanner.next()? {
+                Some(' ' | '\t') => {}
+                Some('#') => return self.scanner.comment(),
+                None | Some('\n' | '\r') => return Ok(()),
+                Some(c) => {
+                    let text = "expected a top-level item to end with a newline, comment, or EOF, but got";
+                    return self.scanner.fail(format!("{text} {} instead", quote_char(c)));
                 }
             }
         }
     }
 
-    /// `[a.b]` or `[[a.b]]`: the table that what follows belongs to.
-    fn header(&mut self, root: &Map) -> Result<(Map, Vec<Text>), String> {
-        self.last_key.clear();
-        self.at += 1;
-        let array = self.peek() == Some(b'[');
-        self.at += usize::from(array);
-        let path = self.key(b']', "expected '.' or ']' to end table name")?;
-        self.at += 1;
+    /// `[a.b]` or `[[a.b]]`, behind the first bracket.
+    fn header(&mut self) -> Read<()> {
+        let array = self.scanner.peek()? == Some('[');
         if array {
-            if self.peek() != Some(b']') {
-                let shown = self.shown();
-                return Err(
-                    self.error(&format!("expected end of table array name delimiter ']', but got '{shown}' instead"))
-                );
-            }
-            self.at += 1;
+            self.scanner.next()?;
         }
-        let Some((last, parents)) = path.split_last() else { return Err(self.error("empty table name")) };
-        self.last_key = dotted(parents);
-        let parent = self.descend(root, parents)?;
-        let table = if array {
-            let fresh = Value::map(BTreeMap::new());
-            let items = match parent.get(last.bytes()) {
-                None => vec![fresh.clone()],
-                Some(old) => match old.repr() {
-                    Repr::List(list) if self.defined.contains(&path) => {
-                        list.items.iter().cloned().chain([fresh.clone()]).collect()
-                    }
-                    _ => {
-                        let key = dotted(&path);
-                        return Err(
-                            self.error(&format!("Key '{key}' was already created and cannot be used as an array."))
-                        );
-                    }
-                },
-            };
-            // What was defined below the previous element may be defined again below this one.
-            self.defined.retain(|p| !(p.len() > path.len() && p.starts_with(&path)));
-            self.defined.insert(path.clone());
-            parent.insert(last.clone(), Value::list(items));
-            fresh
-        } else {
-            if !self.defined.insert(path.clone()) {
-                return Err(self.defined_already(&path));
-            }
-            match parent.get(last.bytes()) {
-                None => {
-                    let fresh = Value::map(BTreeMap::new());
-                    parent.insert(last.clone(), fresh.clone());
-                    fresh
-                }
-                Some(old) if old.as_map().is_some() => old,
-                Some(_) => return Err(self.defined_already(&path)),
-            }
-        };
-        match table.as_map() {
-            Some(map) => {
-                self.last_key = dotted(&path);
-                Ok((map.clone(), path))
-            }
-            None => Err(self.defined_already(&path)),
-        }
-    }
-
-    fn defined_already(&self, path: &[Text]) -> String {
-        self.error(&format!("Key '{}' has already been defined.", dotted(path)))
-    }
-
-    /// Goes down from a table, making tables on the way; into the last element of lists of tables.
-    fn descend(&mut self, from: &Map, path: &[Text]) -> Result<Map, String> {
-        let mut table = from.clone();
-        for (index, key) in path.iter().enumerate() {
-            let next = match table.get(key.bytes()) {
-                None => {
-                    let fresh = Value::map(BTreeMap::new());
-                    table.insert(key.clone(), fresh.clone());
-                    Some(fresh)
-                }
-                Some(old) => match old.repr() {
-                    Repr::List(list) => list.items.last().cloned(),
-                    _ => Some(old),
-                },
-            };
-            table = match next.as_ref().and_then(Value::as_map) {
-                Some(map) => map.clone(),
-                None => return Err(self.defined_already(&path[..=index])),
-            };
-        }
-        Ok(table)
-    }
-
-    fn assignment(&mut self, table: &Map, path: &[Text]) -> Result<(), String> {
-        let before = std::mem::take(&mut self.last_key);
-        let key = self.key(b'=', "expected '.' or '='")?;
-        self.last_key = before;
-        self.at += 1;
-        self.blanks();
-        let full: Vec<Text> = path.iter().chain(&key).cloned().collect();
-        self.last_key = dotted(&full);
-        let at = self.at;
-        self.prefix.clone_from(&full);
-        let value = self.value()?;
-        let Some((last, parents)) = key.split_last() else { return Ok(()) };
-        let parent = self.descend(table, parents)?;
-        if parent.get(last.bytes()).is_some() {
-            self.at = at;
-            return Err(self.defined_already(&full));
-        }
-        parent.insert(last.clone(), value);
-        Ok(())
-    }
-
-    /// A dotted key up to, not including, `end`.
-    fn key(&mut self, end: u8, expected: &str) -> Result<Vec<Text>, String> {
         let mut path = Vec::new();
         loop {
-            self.blanks();
-            let part = match self.peek() {
-                Some(b'"') => self.basic_string()?,
-                Some(b'\'') => self.literal_string()?,
-                Some(b) if is_bare(b) => {
-                    let start = self.at;
-                    while self.peek().is_some_and(is_bare) {
-                        self.at += 1;
-                    }
-                    Text::new(&self.bytes[start..self.at])
+            self.scanner.blanks()?;
+            match self.scanner.peek()? {
+                Some(']') | None => {
+                    return self.scanner.fail("unexpected end of table name (table names cannot be empty)");
                 }
-                Some(b'=' | b'.' | b']') => {
-                    let shown = self.shown();
-                    return Err(self.error(&format!("unexpected '{shown}': key name appears blank")));
-                }
-                Some(_) => {
-                    let shown = self.shown();
-                    return Err(self.error(&format!("bare keys cannot contain '{shown}'")));
-                }
-                None => return Err(self.error("unexpected EOF; expected key name")),
-            };
-            path.push(part);
-            if path.len() > MAX_DEPTH {
-                return Err(self.error("key too long"));
+                Some('.') => return self.scanner.fail("unexpected table separator (table names cannot be empty)"),
+                _ => path.push(self.name(path.is_empty())?),
             }
-            self.blanks();
-            match self.peek() {
-                Some(b'.') => self.at += 1,
-                Some(b) if b == end => return Ok(path),
-                None if end == b'=' => return Err(self.error("unexpected EOF; expected key separator '='")),
-                _ => {
-                    let shown = self.shown();
-                    return Err(self.error(&format!("{expected}, but got '{shown}' instead")));
+            self.limit(path.len())?;
+            self.scanner.blanks()?;
+            match self.scanner.next()? {
+                Some('.') => {}
+                Some(']') => break,
+                c => {
+                    let shown = quote_char(c.unwrap_or('\0'));
+                    return self
+                        .scanner
+                        .fail(format!("expected '.' or ']' to end table name, but got {shown} instead"));
+                }
+            }
+        }
+        if array {
+            let c = self.scanner.next()?;
+            if c != Some(']') {
+                let shown = quote_char(c.unwrap_or('\0'));
+                let text = format!("expected end of table array name delimiter ']', but got {shown} instead");
+                return self.scanner.fail(text);
+            }
+        }
+        let done = self.tables.enter(&path, array);
+        self.at_key(done)?;
+        self.tables.note(&Text::default(), false);
+        Ok(())
+    }
+
+    fn limit(&self, parts: usize) -> Read<()> {
+        if parts > MAX_DEPTH { self.here("key too long") } else { Ok(()) }
+    }
+
+    /// One part of a key.
+    fn name(&mut self, first: bool) -> Read<Text> {
+        let name = match self.scanner.peek()? {
+            Some('"') => {
+                self.scanner.next()?;
+                self.scanner.string()?
+            }
+            Some('\'') => {
+                self.scanner.next()?;
+                self.scanner.raw_string()?
+            }
+            _ => self.scanner.bare()?,
+        };
+        if first {
+            self.key_at = self.scanner.at();
+        }
+        Ok(Text::from(name.as_str()))
+    }
+
+    /// `a.b`, up to the equals sign.
+    fn key(&mut self) -> Read<Vec<Text>> {
+        self.scanner.blanks()?;
+        match self.scanner.peek()? {
+            Some('=') | None => return self.scanner.fail("unexpected '=': key name appears blank"),
+            Some('.') => return self.scanner.fail("unexpected '.': keys cannot start with a '.'"),
+            _ => {}
+        }
+        let mut key = Vec::new();
+        loop {
+            self.scanner.blanks()?;
+            match self.scanner.peek()? {
+                Some('=') | None => return self.scanner.fail("unexpected '='"),
+                Some('.') => return self.scanner.fail("unexpected '.'"),
+                _ => key.push(self.name(key.is_empty())?),
+            }
+            self.limit(key.len())?;
+            self.scanner.blanks()?;
+            match self.scanner.next()? {
+                None => return self.scanner.fail("unexpected EOF; expected key separator '='"),
+                Some('.') => {}
+                Some('=') => return Ok(key),
+                Some(c) => {
+                    let text = format!("expected '.' or '=', but got {} instead", quote_char(c));
+                    return self.scanner.fail_at_break(c, text);
                 }
             }
         }
     }
 
-    fn value(&mut self) -> Result<Value, String> {
-        match self.peek() {
-            None => Err(self.error("unexpected EOF; expected value")),
-            Some(b'"') => Ok(Value::text(self.basic_string()?)),
-            Some(b'\'') => Ok(Value::text(self.literal_string()?)),
-            Some(b'[') => self.nested(Self::array),
-            Some(b'{') => self.nested(Self::inline_table),
-            Some(_) => self.word(),
+    /// `a.b = value`; what comes before is known to be no blank and no line end.
+    fn pair(&mut self, top: bool) -> Read<()> {
+        let key = self.key()?;
+        let outer = self.tables.context().to_vec();
+        let Some((last, parents)) = key.split_last() else { return Ok(()) };
+        self.tables.key = last.clone();
+        for part in parents {
+            let done = self.tables.pass(part);
+            self.at_key(done)?;
         }
+        let (value, is_array) = self.value(false)?;
+        let done = self.tables.set(last, value.clone());
+        self.at_key(done)?;
+        self.tables.note_key(is_array);
+        if top {
+            self.tables.key = Text::default();
+        } else {
+            let done = self.tables.set_inside(parents, last, value);
+            self.at_key(done)?;
+        }
+        self.tables.leave_to(outer);
+        Ok(())
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+    /// A value, and whether it is an array.
+    fn value(&mut self, in_array: bool) -> Read<(Node, bool)> {
+        let leaf = match self.scanner.value()? {
+            Token::Array => return Ok((self.nested(Self::array)?, true)),
+            Token::Table => return Ok((self.nested(|reader| reader.inline_table(in_array))?, false)),
+            Token::Text(text) => Value::text(text),
+            Token::Bool(value) => Value::bool(value),
+            Token::Integer(word) => self.integer(&word)?,
+            Token::Float(word) => self.float(&word)?,
+            Token::Time(word) => {
+                let word = word.replace('z', "Z").replace(['t', ' '], "T");
+                match time(&word, !self.tables.old) {
+                    Some((text, local)) => (self.moment)(&text, local),
+                    None => return self.here(format!("invalid datetime: {}", quote(word.as_bytes()))),
+                }
+            }
+        };
+        Ok((Node::Leaf(leaf), false))
+    }
+
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Read<Node>) -> Read<Node> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error("nesting too deep"));
+            return self.here("nesting too deep");
         }
-        self.at += 1;
-        let value = read(self)?;
+        let node = read(self)?;
         self.depth -= 1;
-        Ok(value)
+        Ok(node)
     }
 
-    fn array(&mut self) -> Result<Value, String> {
+    fn array(&mut self) -> Read<Node> {
+        self.tables.note_key(true);
         let mut items = Vec::new();
         loop {
-            self.filler();
-            if self.peek() == Some(b']') {
-                self.at += 1;
-                return Ok(Value::list(items));
-            }
-            items.push(self.value()?);
-            self.filler();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => {}
-                found => {
-                    let found = if found.is_none() { "end of file".into() } else { format!("'{}'", self.shown()) };
-                    return Err(
-                        self.error(&format!("expected a comma (',') or array terminator (']'), but got {found}"))
-                    );
+            match self.scanner.next()? {
+                Some(' ' | '\t' | '\n' | '\r') => continue,
+                Some('#') => {
+                    self.scanner.comment()?;
+                    continue;
                 }
+                Some(',') => return self.scanner.fail("unexpected comma"),
+                Some(']') => return Ok(Node::List(items)),
+                _ => self.scanner.back(),
             }
-        }
-    }
-
-    fn inline_table(&mut self) -> Result<Value, String> {
-        let value = Value::map(BTreeMap::new());
-        let Some(table) = value.as_map().cloned() else { return Ok(value) };
-        let path = self.prefix.clone();
-        self.filler();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(value);
-        }
-        loop {
-            self.filler();
-            self.assignment(&table, &path)?;
-            self.filler();
-            match self.peek() {
-                Some(b',') => {
-                    self.at += 1;
-                    self.filler();
-                    if self.peek() == Some(b'}') {
-                        if self.end_line > 0 {
-                            return Err(self.error("trailing comma not allowed in inline tables"));
-                        }
-                        self.at += 1;
-                        return Ok(value);
+            items.push(self.value(true)?.0);
+            loop {
+                match self.scanner.next()? {
+                    Some(' ' | '\t' | '\n' | '\r') => {}
+                    Some('#') => self.scanner.comment()?,
+                    Some(',') => break,
+                    Some(']') => return Ok(Node::List(items)),
+                    c => {
+                        let text = "expected a comma (',') or array terminator (']'), but got";
+                        return self.scanner.fail(format!("{text} {}", shown(c)));
                     }
                 }
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(value);
-                }
-                found => {
-                    let found = if found.is_none() { "end of file".into() } else { format!("'{}'", self.shown()) };
-                    return Err(self.error(&format!(
-                        "expected a comma or an inline table terminator '}}', but got {found} instead"
-                    )));
-                }
             }
         }
     }
 
-    fn literal_string(&mut self) -> Result<Text, String> {
-        let (quote, multiline): (&[u8], bool) = if self.starts(b"'''") { (b"'''", true) } else { (b"'", false) };
-        self.at += quote.len();
-        self.skip_first_break(multiline);
-        let start = self.at;
-        while self.at < self.bytes.len() {
-            if self.starts(quote) {
-                let text = Text::new(&self.bytes[start..self.at]);
-                self.at += quote.len();
-                return Ok(text);
-            }
-            if !multiline && self.peek() == Some(b'\n') {
-                return Err(self.error("strings cannot contain newlines"));
-            }
-            self.at += 1;
-        }
-        let quote = String::from_utf8_lossy(quote);
-        Err(self.error(&format!("unexpected EOF; expected \"{quote}\"")))
-    }
-
-    fn basic_string(&mut self) -> Result<Text, String> {
-        let (quote, multiline): (&[u8], bool) = if self.starts(b"\"\"\"") { (b"\"\"\"", true) } else { (b"\"", false) };
-        self.at += quote.len();
-        self.skip_first_break(multiline);
-        let mut out = Vec::new();
+    fn inline_table(&mut self, in_array: bool) -> Read<Node> {
+        let outer = (self.tables.context().to_vec(), self.tables.key.clone());
+        let done = self.tables.begin_inline(in_array);
+        self.at_key(done)?;
         loop {
-            if self.starts(quote) {
-                self.at += quote.len();
-                while multiline && self.peek() == Some(b'"') && out.len() < self.bytes.len() {
-                    out.push(b'"');
-                    self.at += 1;
+            match self.scanner.next()? {
+                Some(' ' | '\t') => continue,
+                Some('\n' | '\r') => {
+                    self.inline_break()?;
+                    continue;
                 }
-                return Ok(Text::new(out));
-            }
-            match self.peek() {
-                None => {
-                    let quote = String::from_utf8_lossy(quote);
-                    return Err(self.error(&format!("unexpected EOF; expected '{quote}'")));
+                Some('#') => {
+                    self.scanner.comment()?;
+                    continue;
                 }
-                Some(b'\\') => self.escape(&mut out, multiline)?,
-                Some(b'\n') if !multiline => return Err(self.error("strings cannot contain newlines")),
-                Some(byte) => {
-                    out.push(byte);
-                    self.at += 1;
+                Some(',') => return self.scanner.fail("unexpected comma"),
+                Some('}') => break,
+                _ => self.scanner.back(),
+            }
+            self.pair(false)?;
+            if self.inline_end()? {
+                break;
+            }
+        }
+        let node = self.tables.end_inline();
+        self.tables.leave_to(outer.0);
+        self.tables.key = outer.1;
+        Ok(node)
+    }
+
+    /// A line break inside of an inline table.
+    fn inline_break(&self) -> Read<()> {
+        if self.tables.old { self.scanner.fail_before("newlines not allowed within inline tables") } else { Ok(()) }
+    }
+
+    /// What stands behind a pair of an inline table; whether it ends the table.
+    fn inline_end(&mut self) -> Read<bool> {
+        loop {
+            match self.scanner.next()? {
+                Some(' ' | '\t') => {}
+                Some('\n' | '\r') => self.inline_break()?,
+                Some('#') => self.scanner.comment()?,
+                Some(',') => {
+                    self.scanner.blanks()?;
+                    if self.scanner.peek()? != Some('}') {
+                        return Ok(false);
+                    }
+                    if self.tables.old {
+                        return self.scanner.fail("trailing comma not allowed in inline tables");
+                    }
+                }
+                Some('}') => return Ok(true),
+                c => {
+                    let text = "expected a comma or an inline table terminator '}', but got";
+                    return self.scanner.fail(format!("{text} {} instead", shown(c)));
                 }
             }
         }
     }
 
-    fn skip_first_break(&mut self, multiline: bool) {
-        if multiline {
-            if self.starts(b"\r\n") {
-                self.at += 2;
-            } else if self.starts(b"\n") {
-                self.at += 1;
-            }
+    fn integer(&self, word: &str) -> Read<Value> {
+        if !underscores_fit(word) {
+            return self.here(format!("Invalid integer {word:?}: underscores must be surrounded by digits"));
         }
-    }
-
-    fn escape(&mut self, out: &mut Vec<u8>, multiline: bool) -> Result<(), String> {
-        self.at += 1;
-        let byte = self.peek();
-        if multiline && matches!(byte, Some(b' ' | b'\t' | b'\r' | b'\n')) {
-            // A backslash at the end of a line eats the white space up to the next character.
-            while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-                self.at += 1;
-            }
-            return Ok(());
-        }
-        let digits = match byte {
-            Some(b'b') => return self.escaped(out, 8),
-            Some(b't') => return self.escaped(out, b'\t'),
-            Some(b'n') => return self.escaped(out, b'\n'),
-            Some(b'f') => return self.escaped(out, 12),
-            Some(b'r') => return self.escaped(out, b'\r'),
-            Some(b'"') => return self.escaped(out, b'"'),
-            Some(b'\\') => return self.escaped(out, b'\\'),
-            Some(b'u') => 4,
-            Some(b'U') => 8,
-            _ => {
-                let shown = self.shown();
-                return Err(self.error(&format!("invalid escape in string '\\{shown}'")));
-            }
-        };
-        self.at += 1;
-        let hex = self.bytes.get(self.at..self.at + digits).and_then(|h| std::str::from_utf8(h).ok());
-        let code =
-            hex.filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit())).and_then(|h| u32::from_str_radix(h, 16).ok());
-        let Some(code) = code else {
-            let shown = hex.unwrap_or_default().to_owned();
-            return Err(self.error(&format!("expected {digits} hexadecimal digits after '\\u', but got {shown:?}")));
-        };
-        let Some(char) = char::from_u32(code) else {
-            return Err(self.error(&format!("Escaped character '\\u{code:04x}' is not valid UTF-8.")));
-        };
-        out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-        self.at += digits;
-        Ok(())
-    }
-
-    fn escaped(&mut self, out: &mut Vec<u8>, byte: u8) -> Result<(), String> {
-        out.push(byte);
-        self.at += 1;
-        Ok(())
-    }
-
-    /// A truth value, number or time.
-    fn word(&mut self) -> Result<Value, String> {
-        let start = self.at;
-        let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'.' | b':');
-        while self.peek().is_some_and(part) {
-            self.at += 1;
-        }
-        // A date and a time may have one space between them.
-        let date = self.at - start == 10 && self.bytes.get(start + 4) == Some(&b'-');
-        if date && self.peek() == Some(b' ') && self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
-            while self.peek().is_some_and(part) {
-                self.at += 1;
-            }
-        }
-        let end = self.at;
-        let word = String::from_utf8_lossy(&self.bytes[start..end]).into_owned();
-        self.at = start;
-        let value = match word.as_str() {
-            "true" => Value::bool(true),
-            "false" => Value::bool(false),
-            "inf" | "+inf" => Value::float(f64::INFINITY),
-            "-inf" => Value::float(f64::NEG_INFINITY),
-            "nan" | "+nan" | "-nan" => Value::float(f64::NAN),
-            "" => {
-                let shown = self.shown();
-                return Err(self.error(&format!("expected value but found '{shown}' instead")));
-            }
-            _ if word.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-') => match time(&word) {
-                Some((text, local)) => (self.moment)(&text, local),
-                None => self.number(&word)?,
-            },
-            _ => return Err(self.error(&format!("expected value but found {} instead", quote(word.as_bytes())))),
-        };
-        self.at = end;
-        Ok(value)
-    }
-
-    fn number(&self, word: &str) -> Result<Value, String> {
-        let based = word.starts_with("0x") || word.starts_with("0o") || word.starts_with("0b");
-        let is_float = !based && word.contains(['.', 'e', 'E']);
-        let kind = if is_float { "float" } else { "integer" };
-        let digit = |b: Option<&u8>| b.is_some_and(u8::is_ascii_hexdigit);
-        let bytes = word.as_bytes();
-        let loose = |at: usize| bytes[at] == b'_' && !(at > 0 && digit(bytes.get(at - 1)) && digit(bytes.get(at + 1)));
-        if (0..bytes.len()).any(loose) {
-            return Err(self.error(&format!("Invalid {kind} {word:?}: underscores must be surrounded by digits")));
+        if leading_zero(word) {
+            return self.here(format!("Invalid integer {word:?}: cannot have leading zeroes"));
         }
         let plain = word.replace('_', "");
-        let unsigned = plain.trim_start_matches(['+', '-']);
-        let zeros = unsigned.len() > 1 && unsigned.starts_with('0') && unsigned.as_bytes()[1].is_ascii_digit();
-        if zeros {
-            return Err(self.error(&format!("Invalid {kind} {word:?}: cannot have leading zeroes")));
-        }
-        if is_float {
-            let dotted = unsigned
-                .split_once('.')
-                .is_none_or(|(whole, rest)| !whole.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit()));
-            if !dotted {
-                return Err(self.error(&format!("Invalid float {word:?}: '.' must be followed by one or more digits")));
-            }
-            return match plain.parse::<f64>() {
-                Ok(number) if number.is_finite() => Ok(Value::float(number)),
-                Ok(_) => Err(self.error(&format!("{word} is out of range for float64"))),
-                Err(_) => Err(self.error(&format!("Invalid float value: {word:?}"))),
-            };
-        }
-        let parsed = match unsigned.get(..2) {
-            Some("0x") if based => i64::from_str_radix(&unsigned[2..], 16),
-            Some("0o") if based => i64::from_str_radix(&unsigned[2..], 8),
-            Some("0b") if based => i64::from_str_radix(&unsigned[2..], 2),
+        let parsed = match plain.get(..2) {
+            Some("0x") => i64::from_str_radix(&plain[2..], 16),
+            Some("0o") => i64::from_str_radix(&plain[2..], 8),
+            Some("0b") => i64::from_str_radix(&plain[2..], 2),
             _ => plain.parse::<i64>(),
         };
-        parsed.map(Value::int64).map_err(|error| {
-            use std::num::IntErrorKind::{NegOverflow, PosOverflow};
-            match error.kind() {
-                PosOverflow | NegOverflow => self.error(&format!("{word} is out of range for int64")),
-                _ => self.error(&format!("expected value but found {} instead", quote(word.as_bytes()))),
+        match parsed {
+            Ok(number) => Ok(Value::int64(number)),
+            Err(_) => self.here(format!("{word} is out of range for int64")),
+        }
+    }
+
+    fn float(&self, word: &str) -> Read<Value> {
+        let parts: Vec<&str> = word.split(['.', 'e', 'E']).filter(|part| !part.is_empty()).collect();
+        if !parts.iter().all(|part| underscores_fit(part)) {
+            return self.here(format!("Invalid float {word:?}: underscores must be surrounded by digits"));
+        }
+        if parts.first().is_some_and(|part| leading_zero(part)) {
+            return self.here(format!("Invalid float {word:?}: cannot have leading zeroes"));
+        }
+        if !word.split('.').skip(1).all(|part| part.starts_with(|c: char| c.is_ascii_digit())) {
+            return self.here(format!("Invalid float {word:?}: '.' must be followed by one or more digits"));
+        }
+        let plain = word.replace('_', "");
+        let number = match plain.trim_start_matches(['+', '-']) {
+            "inf" if plain.starts_with('-') => Ok(f64::NEG_INFINITY),
+            "inf" => Ok(f64::INFINITY),
+            "nan" => Ok(f64::NAN),
+            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => plain.parse::<f64>(),
+            _ => "".parse(),
+        };
+        match number {
+            Ok(number) if number.is_infinite() && !plain.ends_with("inf") => {
+                self.here(format!("{word} is out of range for float64"))
             }
-        })
+            Ok(number) => Ok(Value::float(number)),
+            Err(_) => self.here(format!("Invalid float value: {word:?}")),
+        }
     }
 }
 
-fn is_bare(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+/// A character as arrays and inline tables show it.
+fn shown(c: Option<char>) -> String {
+    c.map_or_else(|| "end of file".into(), |c| format!("'{c}'"))
 }
 
-fn dotted(path: &[Text]) -> String {
-    path.iter().map(|key| key.lossy().into_owned()).collect::<Vec<_>>().join(".")
+/// Whether every underscore stands behind a digit, and the end is one.
+fn underscores_fit(word: &str) -> bool {
+    if matches!(word, "nan" | "+nan" | "-nan" | "inf" | "+inf" | "-inf") {
+        return true;
+    }
+    let mut digit = false;
+    for c in word.chars() {
+        if c == '_' && !digit {
+            return false;
+        }
+        digit = c.is_ascii_hexdigit();
+    }
+    digit
+}
+
+fn leading_zero(word: &str) -> bool {
+    match word.as_bytes() {
+        [b'0', b'b' | b'o' | b'x', ..] => false,
+        [b'0', _, ..] | [b'+' | b'-', b'0', _, ..] => true,
+        _ => false,
+    }
 }
 
 /// A date or time as RFC 3339 text, and the name of the zone of one that names none: it counts as UTC, a time alone as in
-/// the year 0.
-fn time(word: &str) -> Option<(String, Option<&'static str>)> {
-    let clock = |text: &str| -> Option<String> {
-        let (hms, rest) = (text.get(..8)?, text.get(8..)?);
-        let shape = hms.bytes().enumerate().all(|(i, b)| if i % 3 == 2 { b == b':' } else { b.is_ascii_digit() });
-        let fraction = rest
-            .strip_prefix('.')
-            .map_or(Some(""), |d| (!d.is_empty() && d.bytes().all(|b| b.is_ascii_digit())).then_some(d))?;
-        if !shape || !(rest.is_empty() || rest.starts_with('.')) {
-            return None;
-        }
-        let fraction = fraction.get(..9).unwrap_or(fraction).trim_end_matches('0');
-        Some(if fraction.is_empty() { hms.to_owned() } else { format!("{hms}.{fraction}") })
-    };
+/// the year 0. With `short`, a clock may end with the minutes.
+fn time(word: &str, short: bool) -> Option<(String, Option<&'static str>)> {
     if word.as_bytes().get(2) == Some(&b':') {
-        return clock(word).map(|c| (format!("0000-01-01T{c}Z"), Some("time-local")));
+        return clock(word, short).map(|c| (format!("0000-01-01T{c}Z"), Some("time-local")));
     }
     let date = word.get(..10)?;
     crate::codec::yaml::scalar::timestamp(date)?;
-    let Some(rest) = word.get(11..) else {
+    let Some(rest) = word.get(10..)?.strip_prefix('T') else {
         return (word.len() == 10).then(|| (format!("{date}T00:00:00Z"), Some("date-local")));
     };
-    let zone_at = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
-    let zone = match &rest[zone_at..] {
-        "" | "Z" | "z" | "+00:00" => "Z",
-        zone if zone.len() == 6 => zone,
-        _ => return None,
+    let zone_at = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
+    let (clock_text, zone) = rest.split_at_checked(zone_at)?;
+    let zone = match zone {
+        "" | "Z" => "Z",
+        zone => {
+            let (hours, minutes) = zone[1..].split_once(':')?;
+            let fits = |text: &str, limit: u8| text.len() == 2 && text.parse::<u8>().is_ok_and(|n| n < limit);
+            (fits(hours, 25) && fits(minutes, 60)).then_some(zone)?
+        }
     };
     let local = (zone_at == rest.len()).then_some("datetime-local");
-    clock(&rest[..zone_at]).map(|c| (format!("{date}T{c}{zone}"), local))
+    clock(clock_text, short).map(|c| (format!("{date}T{c}{zone}"), local))
+}
+
+/// `15:04:05.999`, and if it may be short, `15:04`.
+fn clock(text: &str, short: bool) -> Option<String> {
+    let part = |text: &str, limit: u8| {
+        (text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| text.parse::<u8>().ok())?
+            .filter(|n| *n < limit)
+    };
+    let (clock, fraction) = match text.split_once('.') {
+        Some((clock, fraction)) => (clock, Some(fraction)),
+        None => (text, None),
+    };
+    let mut parts = clock.split(':');
+    part(parts.next()?, 24)?;
+    part(parts.next()?, 60)?;
+    let seconds = match parts.next() {
+        Some(seconds) => {
+            part(seconds, 60)?;
+            ""
+        }
+        None if short && fraction.is_none() => ":00",
+        None => return None,
+    };
+    let digits = fraction.is_none_or(|f| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit()));
+    if parts.next().is_some() || !digits {
+        return None;
+    }
+    let fraction = fraction.unwrap_or_default();
+    let fraction = fraction.get(..9).unwrap_or(fraction).trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{clock}{seconds}{point}{fraction}"))
 }
 
 #[cfg(test)]
