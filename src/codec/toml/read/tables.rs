@@ -129,7 +129,8 @@ impl Tables {
         }
         let implied = self.implied.contains(&name);
         let is_array = self.arrays.contains(&name);
-        if !implied && !(is_array && self.old) {
+        let redefinable = is_array && self.old;
+        if !implied && !redefinable {
             return Err(format!("Key '{name}' has already been defined."));
         }
         self.implied.remove(&name);
