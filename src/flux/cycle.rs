@@ -6,8 +6,8 @@ mod ends;
 mod helm;
 
 use super::decide::{
-    Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, State, Trace, honoured, prerequisites,
-    reset_reason, wrong_health_check,
+    Action, Decision, Exit, FORCED, Outcome, Prepared, REQUESTED, RESET, State, Trace, Unloadable, honoured,
+    prerequisites, reset_reason, wrong_health_check,
 };
 use super::digest::{config_digest, post_renderers};
 use super::helmchart;
@@ -198,7 +198,8 @@ impl Run<'_> {
         self.hr.unmark(&["Stalled"]);
         self.hr.mark("Reconciling", "True", "Progressing", "Fulfilling prerequisites");
         self.persist();
-        let prepared = match prerequisites(&self.hr, self.cluster, self.settings, &mut self.trace) {
+        let unloadable = self.helm.unloadable(&self.hr);
+        let prepared = match prerequisites(&self.hr, self.cluster, self.settings, unloadable, &mut self.trace) {
             Ok(prepared) => prepared,
             Err(Outcome::Exited(exit)) => return self.exit(exit),
             Err(outcome) => {
@@ -289,6 +290,8 @@ impl Run<'_> {
             Exit::SourceNotReady(text) => ("SourceNotReady", text.clone()),
             Exit::ChartRefused(text) => ("ChartMutateError", text.clone()),
             Exit::ValuesError(text) => ("ValuesError", text.clone()),
+            Exit::NotLoaded(why @ Unloadable::Gone) => ("ArtifactFailed", format!("{why}. Retrying in 30s")),
+            Exit::NotLoaded(why) => ("ArtifactFailed", why.to_string()),
             Exit::StateError(text) => ("StateError", format!("Could not determine release state: {text}")),
             Exit::TargetChanged(_) => {
                 self.leave_target();
@@ -304,6 +307,7 @@ impl Run<'_> {
             Exit::InvalidExpression(_) => self.event(true, "InvalidCELExpression"),
             Exit::AccessDenied(_) => self.event(true, "AccessDenied"),
             Exit::ValuesError(_) => self.event(true, "ValuesError"),
+            Exit::NotLoaded(Unloadable::Broken(_)) => self.event(true, "ArtifactFailed"),
             _ => {}
         }
         // F-295: the wait of older controllers is an interval, but no success.

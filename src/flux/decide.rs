@@ -48,6 +48,8 @@ pub enum Exit {
     ChartRefused(String),
     /// `F-77`
     ValuesError(String),
+    /// `F-79`
+    NotLoaded(Unloadable),
     /// `F-69`
     Deleted,
     /// `F-70`
@@ -56,6 +58,24 @@ pub enum Exit {
     TargetChanged(String),
     /// `F-90`, `F-95`
     StateError(String),
+}
+
+/// Why the archive of a chart cannot be loaded: no snapshot tells of it (`F-79`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unloadable {
+    /// The source's storage does not hold it.
+    Gone,
+    /// It is damaged, or the download fails for good.
+    Broken(String),
+}
+
+impl fmt::Display for Unloadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unloadable::Gone => f.write_str("Source not ready: artifact not found"),
+            Unloadable::Broken(why) => write!(f, "Could not load chart: {why}"),
+        }
+    }
 }
 
 impl Exit {
@@ -71,6 +91,7 @@ impl Exit {
             Exit::SourceNotReady(_) => "SourceNotReady",
             Exit::ChartRefused(_) => "ChartMutateError",
             Exit::ValuesError(_) => "ValuesError",
+            Exit::NotLoaded(_) => "ArtifactFailed",
             Exit::Deleted => "Deleted",
             Exit::FinalizerMissing => "FinalizerMissing",
             Exit::TargetChanged(_) => "TargetChanged",
@@ -85,15 +106,17 @@ impl Exit {
                 Requeue::None
             }
             Exit::FinalizerMissing | Exit::TargetChanged(_) => Requeue::Immediate,
-            Exit::DependencyNotReady(_) => Requeue::Dependency,
+            Exit::DependencyNotReady(_) | Exit::NotLoaded(Unloadable::Gone) => Requeue::Dependency,
             // F-75: a source that cannot be read is an error, one that is not ready is waited for.
             Exit::SourceNotReady(text) if text.starts_with("could not get") => Requeue::Backoff,
             // F-295: older controllers wait for the interval.
             Exit::SourceNotReady(_) if settings.controller < ControllerVersion(1, 4, 0) => Requeue::Interval,
             Exit::SourceNotReady(_) => Requeue::Dependency,
-            Exit::ChartNotWritten(_) | Exit::ChartRefused(_) | Exit::ValuesError(_) | Exit::StateError(_) => {
-                Requeue::Backoff
-            }
+            Exit::ChartNotWritten(_)
+            | Exit::ChartRefused(_)
+            | Exit::ValuesError(_)
+            | Exit::NotLoaded(Unloadable::Broken(_))
+            | Exit::StateError(_) => Requeue::Backoff,
         }
     }
 
@@ -106,7 +129,7 @@ impl Exit {
             Exit::DependencyNotReady(_) | Exit::InvalidExpression(_) => "source, values, storage, tokens",
             Exit::AccessDenied(_) | Exit::SourceNotReady(_) => "values, storage, tokens",
             Exit::ValuesError(_) => "the chart, storage, tokens",
-            Exit::ChartRefused(_) | Exit::TargetChanged(_) => "storage, tokens",
+            Exit::NotLoaded(_) | Exit::ChartRefused(_) | Exit::TargetChanged(_) => "storage, tokens",
             Exit::StateError(_) => "force tokens, and what would follow the state",
         }
     }
@@ -124,6 +147,7 @@ impl fmt::Display for Exit {
             Exit::SourceNotReady(text) => write!(f, "source: {text}"),
             Exit::ChartRefused(text) => write!(f, "chart: {text}"),
             Exit::ValuesError(text) => write!(f, "values: {text}"),
+            Exit::NotLoaded(why) => write!(f, "chart: {why}"),
             Exit::Deleted => f.write_str("being deleted"),
             Exit::FinalizerMissing => f.write_str("never reconciled yet"),
             Exit::TargetChanged(text) => write!(f, "release target changed: {text}"),
@@ -255,7 +279,7 @@ pub fn simulate_forced(
 
 fn next(hr: &HelmRelease, facts: &dyn Facts, stored: &[StoredRelease], settings: &Settings, force: bool) -> Decision {
     let mut trace = Trace::default();
-    let outcome = match prerequisites(hr, facts, settings, &mut trace) {
+    let outcome = match prerequisites(hr, facts, settings, None, &mut trace) {
         Ok(Prepared { chart, values }) => {
             let reset = reset_reason(hr, &chart, &values);
             if let Some(why) = reset {
@@ -317,15 +341,18 @@ pub(super) fn prerequisites(
     hr: &HelmRelease,
     facts: &dyn Facts,
     settings: &Settings,
+    unloadable: Option<Unloadable>,
     trace: &mut Trace,
 ) -> Result<Prepared, Outcome> {
-    Prerequisites { hr, facts, settings, trace }.go()
+    Prerequisites { hr, facts, settings, unloadable, trace }.go()
 }
 
 struct Prerequisites<'a> {
     hr: &'a HelmRelease,
     facts: &'a dyn Facts,
     settings: &'a Settings,
+    /// Why the chart cannot be loaded, where that is given.
+    unloadable: Option<Unloadable>,
     trace: &'a mut Trace,
 }
 
@@ -371,7 +398,7 @@ impl Prerequisites<'_> {
             return Err(Outcome::Exited(Exit::ChartNotWritten(text)));
         }
         self.dependencies()?;
-        let chart = self.source()?;
+        let source = self.source()?;
         let values = match compose(hr, self.facts, self.settings.controller.helm()) {
             Composed::Values { json, notes } => {
                 self.trace.0.extend(notes);
@@ -391,6 +418,7 @@ impl Prerequisites<'_> {
             }
         };
         self.check("F-77", "values composed");
+        let chart = self.load(source)?;
         if let Some(changed) = self.target_changed(&chart) {
             self.check("F-82", format!("release target changed: {changed}"));
             return Err(Outcome::Exited(Exit::TargetChanged(changed)));
@@ -465,8 +493,8 @@ impl Prerequisites<'_> {
         Err(Outcome::Exited(Exit::DependencyNotReady(not_ready)))
     }
 
-    /// Source readiness (`F-78`), and which chart it holds.
-    fn source(&mut self) -> Result<ChartIdentity, Outcome> {
+    /// Source readiness (`F-78`).
+    fn source(&mut self) -> Result<ObjectKey, Outcome> {
         let (kind, namespace, name) = self.hr.source();
         let shown = format!("{kind} '{namespace}/{name}'");
         if let Some(why) = self.denied(&kind, &namespace) {
@@ -524,6 +552,15 @@ impl Prerequisites<'_> {
                 }
                 self.check("F-78", format!("{shown} is ready at {}", source.text("/status/artifact/revision")));
             }
+        }
+        Ok(key)
+    }
+
+    /// Which chart the source holds (`F-79`, `F-80`).
+    fn load(&mut self, key: ObjectKey) -> Result<ChartIdentity, Outcome> {
+        if let Some(why) = self.unloadable.take() {
+            self.check("F-79", why.to_string());
+            return Err(Outcome::Exited(Exit::NotLoaded(why)));
         }
         match chart_identity(self.hr, self.facts, self.settings) {
             Loads::Chart(chart) => Ok(chart),

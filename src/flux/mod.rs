@@ -26,7 +26,7 @@ mod upstream;
 pub mod values;
 pub mod why;
 
-pub use decide::{Action, Check, Decision, Exit, Outcome, State, simulate, simulate_forced};
+pub use decide::{Action, Check, Decision, Exit, Outcome, State, Unloadable, simulate, simulate_forced};
 pub use drift::Drift;
 pub use model::HelmRelease;
 pub use source::{ChartIdentity, Loads, chart_identity};

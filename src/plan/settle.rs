@@ -20,7 +20,7 @@ use crate::codec::yaml::emit_json;
 use crate::flux::cycle::{Applied, Cycle, Done, Helm, Request, Requeue, reconcile, test_hooks};
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::{ControllerVersion, Settings};
-use crate::flux::{Action, Drift, Exit, HelmRelease, Outcome, simulate};
+use crate::flux::{Action, Drift, Exit, HelmRelease, Outcome, Unloadable, simulate};
 use crate::report::contract::ReleaseRef;
 use crate::value::origin::{Origin, OriginSet};
 
@@ -106,6 +106,12 @@ pub trait Fate {
     /// rendered before.
     fn begun(&mut self, hr: &HelmRelease, version: i64) -> Option<StoredRelease> {
         let _ = (hr, version);
+        None
+    }
+
+    /// Why the archive of a release's chart cannot be loaded, if it cannot (`F-79`).
+    fn unloadable(&mut self, hr: &HelmRelease) -> Option<Unloadable> {
+        let _ = hr;
         None
     }
 
@@ -420,6 +426,10 @@ impl Helm for Side<'_> {
 
     fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
         self.fate.drift(hr)
+    }
+
+    fn unloadable(&mut self, hr: &HelmRelease) -> Option<Unloadable> {
+        self.fate.unloadable(hr)
     }
 
     fn wrote(&mut self, hr: &HelmRelease) {

@@ -181,6 +181,9 @@ impl Episode {
     pub fn snapshot(&self, step: u64) -> Result<Snapshot, Failed> {
         let mut files = Vec::new();
         files.extend(self.discovery.iter().map(|bytes| ("discovery.json".to_owned(), bytes.to_vec())));
+        if step > 0 && !self.folder.join(format!("snapshot-{step}.yaml")).exists() {
+            return Err(format!("there is no snapshot-{step}.yaml").into());
+        }
         for name in [format!("snapshot-{step}.yaml"), format!("discovery-{step}.json")] {
             if let Ok(bytes) = std::fs::read(self.folder.join(&name)) {
                 files.push((name, bytes));

@@ -8,7 +8,7 @@ use helm_render_predictor::cluster::object::{Object, ObjectKey};
 use helm_render_predictor::cluster::snapshot::{Facts, Snapshot};
 use helm_render_predictor::cluster::storage::{self, StoredRelease};
 use helm_render_predictor::flux::settings::Settings;
-use helm_render_predictor::flux::{Action, Drift, HelmRelease};
+use helm_render_predictor::flux::{Action, Drift, HelmRelease, Unloadable};
 use helm_render_predictor::plan::settle::{Fate, Verdict, woken_by_source};
 use helm_render_predictor::report::contract::ReleaseRef;
 use serde_json::Value as Json;
@@ -26,12 +26,16 @@ pub struct Recorded<'a> {
     pub begun: BTreeMap<ReleaseRef, StoredRelease>,
     /// Whether what runs now began before the events of the step.
     pub early: bool,
+    /// Whether the controller is stopped in the step.
+    pub stopped: bool,
+    /// How often the chart of a release could not be loaded.
+    pub unloaded: BTreeMap<String, usize>,
 }
 
 impl Recorded<'_> {
     /// Notes a fact that no rule can know.
-    pub fn given(&self, what: String) {
-        TALLY.given(format!("{}: {what}", self.place));
+    pub fn given(&self, kind: &'static str, what: String) {
+        TALLY.given(kind, format!("{}: {what}", self.place));
     }
 
     fn recorded_verdict(&self, hr: &HelmRelease, action: &Action, version: i64) -> Verdict {
@@ -72,7 +76,9 @@ impl Recorded<'_> {
     fn error(&self, release: &str, reason: &str) -> Option<String> {
         let message = self.event(release, reason)?["message"].as_str()?;
         let behind = message.split_once(" with chart ")?.1;
-        behind.split_once(": ").map(|(_, error)| error.to_owned())
+        let (_, error) = behind.split_once(": ")?;
+        // Older controllers append the log of Helm.
+        Some(error.split("\n\nLast Helm logs:").next().unwrap_or(error).to_owned())
     }
 }
 
@@ -83,14 +89,21 @@ fn error_of(description: &str) -> &str {
 
 impl Fate for Recorded<'_> {
     fn verdict(&mut self, hr: &HelmRelease, action: &Action, version: i64) -> Verdict {
+        if self.stopped {
+            return Verdict::Fails("context canceled".into());
+        }
         let verdict = self.recorded_verdict(hr, action, version);
         let release = &hr.name;
         match verdict {
             Verdict::Succeeds => {}
-            Verdict::Fails(_) => self.given(format!("revision {version} of {release} fails")),
-            Verdict::Refused(_) => {
-                self.given(format!("revision {version} of {release} is refused before it is stored"))
-            }
+            Verdict::Fails(_) => self.given(
+                "a revision is refused by the API server or by a hook",
+                format!("revision {version} of {release} fails"),
+            ),
+            Verdict::Refused(_) => self.given(
+                "a revision is refused before it is stored",
+                format!("revision {version} of {release} is refused"),
+            ),
         }
         verdict
     }
@@ -98,7 +111,7 @@ impl Fate for Recorded<'_> {
     fn begun(&mut self, hr: &HelmRelease, version: i64) -> Option<StoredRelease> {
         let release = ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() };
         let begun = self.begun.get(&release).filter(|r| r.version == version)?.clone();
-        self.given(format!("the wait of revision {version} of {} ends", hr.name));
+        self.given("a wait ends", format!("the wait of revision {version} of {} ends", hr.name));
         Some(begun)
     }
 
@@ -107,14 +120,36 @@ impl Fate for Recorded<'_> {
         let entry = history.into_iter().flatten().find(|h| h["version"] == version);
         let fails = entry.is_some_and(|e| e["testHooks"][hook]["phase"] == "Failed");
         fails.then(|| {
-            self.given(format!("test {hook} of revision {version} of {} fails", hr.name));
+            self.given("a test fails", format!("test {hook} of revision {version} of {} fails", hr.name));
             self.error(&hr.name, "TestFailed").unwrap_or_else(|| "a test failed".to_owned())
         })
     }
 
+    fn unloadable(&mut self, hr: &HelmRelease) -> Option<Unloadable> {
+        let moves = self.step["outcome"]["moves"].as_array().into_iter().flatten();
+        let mine = moves.filter(|m| m["release"] == hr.name.as_str()).map(|m| &m["conditions"]["Ready"]);
+        let told: Vec<&Json> = mine.filter(|ready| ready["reason"].is_string()).collect();
+        let message = |ready: &Json| ready["message"].as_str().unwrap_or_default().to_owned();
+        let failed = |ready: &Json| {
+            let load =
+                message(ready).starts_with("Could not load chart") || message(ready).contains("artifact not found");
+            ready["reason"] == "ArtifactFailed" && load
+        };
+        let last = told.iter().rfind(|ready| failed(ready))?;
+        // Where the step goes on, the chart was loaded in the end.
+        let count = self.unloaded.entry(hr.name.clone()).or_default();
+        if !told.last().is_some_and(|ready| failed(ready)) && *count > 0 || self.early {
+            return None;
+        }
+        *count += 1;
+        let why = message(last).strip_prefix("Could not load chart: ").map(str::to_owned);
+        self.given("an archive cannot be loaded", format!("the chart of {} cannot be loaded", hr.name));
+        Some(why.map_or(Unloadable::Gone, Unloadable::Broken))
+    }
+
     fn refuses_removal(&mut self, hr: &HelmRelease) -> Option<String> {
         let refused = self.event(&hr.name, "UninstallFailed")?["message"].as_str().unwrap_or_default().to_owned();
-        self.given(format!("the removal of {} is refused", hr.name));
+        self.given("a removal is refused", format!("the removal of {} is refused", hr.name));
         Some(refused)
     }
 
@@ -123,7 +158,7 @@ impl Fate for Recorded<'_> {
         let message = conditions["Ready"]["message"].as_str().unwrap_or_default();
         let refused = !self.early && message.contains("unable to determine cluster state");
         refused.then(|| {
-            self.given(format!("the API server refuses the dry run of {}", hr.name));
+            self.given("a dry run is refused", format!("the API server refuses the dry run of {}", hr.name));
             Drift::Refused("the API server refuses the dry run".into())
         })
     }
@@ -134,7 +169,7 @@ impl Fate for Recorded<'_> {
         if ready(&recorded) {
             return None;
         }
-        self.given(format!("HelmChart {} does not get ready", chart.name));
+        self.given("a source changes", format!("HelmChart {} does not get ready", chart.name));
         Some(recorded)
     }
 }
@@ -176,7 +211,7 @@ pub fn given_sources(
                 old.as_ref().is_some_and(|old| revision(old) == revision(&object) && ready(old) == ready(&object));
             if !same {
                 let state = if ready(&object) { revision(&object) } else { "not ready".to_owned() };
-                recorded.given(format!("{} {} is {state}", object.key.kind, object.key.name));
+                recorded.given("a source changes", format!("{} {} is {state}", object.key.kind, object.key.name));
             }
             if moved {
                 triggered.extend(woken_by_source(cluster, settings, &object.key));
@@ -197,7 +232,7 @@ pub fn spelled_anew(cluster: &mut Snapshot, recorded: &Recorded<'_>, triggered: 
         if patched && step["outcome"]["helmreleases"][&release.name]["generation"].as_i64() == Some(generation + 1) {
             let mut json = (*object.json).clone();
             json["metadata"]["generation"] = (generation + 1).into();
-            recorded.given(format!("{} gets generation {}", release.name, generation + 1));
+            recorded.given("a generation is counted", format!("{} gets generation {}", release.name, generation + 1));
             cluster.apply([(object.key.clone(), Object::new(json, Default::default()).map(Rc::new))]);
             triggered.insert(release);
         }

@@ -1,6 +1,7 @@
 //! One step of an episode: its events applied to the snapshot before, and what the controller then does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use helm_render_predictor::flux::cycle::{Cycle, Requeue};
 use helm_render_predictor::plan::settle::{Settled, retried, settle};
@@ -11,7 +12,9 @@ use serde_json::Value as Json;
 use crate::before::rewind;
 use crate::episode::Episode;
 use crate::events::{Seen, same_events};
+use crate::exempt::{Exemption, reason};
 use crate::given::{Recorded, as_stored, given_sources, spelled_anew};
+use crate::hand::{cut_off, run_helm, stops};
 use crate::revisions::same_digests;
 use crate::status::Judge;
 use crate::tally::TALLY;
@@ -20,29 +23,44 @@ use crate::write::{apply_event, patches_nothing, releases};
 
 impl Episode {
     /// Compares every step.
-    pub fn check(&self) -> Result<(), Failed> {
+    pub fn check(&self, exempt: &[Exemption]) -> Result<(), Failed> {
         let mut wrong = Vec::new();
         let steps = self.json["steps"].as_array().ok_or("no steps")?;
         for step in steps {
             let number = step["step"].as_u64().ok_or("a step without number")?;
             let title = step["title"].as_str().unwrap_or_default();
-            if let Some(why) = unjudged(step) {
-                TALLY.unjudged(format!("{why}: {} step {number}", self.name));
-                continue;
-            }
-            let digests = same_digests(&self.snapshot(number)?, &self.settings_at(number)?);
-            // Nothing binds the digests of payloads that somebody edited.
-            if let (Err(problem), false) = (digests, self.edits_storage(number)) {
-                wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
-            }
-            if let Err(problem) = self.step(step, number) {
-                wrong.push(format!("step {number} ({title}): {}", problem.message().unwrap_or_default()));
+            // A step that breaks the harness does not hide the others.
+            let judged = catch_unwind(AssertUnwindSafe(|| self.judge(step, number)));
+            let problems = judged.unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+                vec![format!("panic: {}", text.unwrap_or_default())]
+            });
+            TALLY.judged();
+            for problem in problems {
+                match reason(exempt, &self.name, number, &problem) {
+                    Some(why) => TALLY.exempted(format!("{} step {number}: {why}", self.name)),
+                    None => wrong.push(format!("step {number} ({title}): {problem}")),
+                }
             }
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
     }
 
-    fn step(&self, step: &Json, number: u64) -> Result<(), Failed> {
+    /// What differs in a step.
+    fn judge(&self, step: &Json, number: u64) -> Vec<String> {
+        let digests = || same_digests(&self.snapshot(number)?, &self.settings_at(number)?);
+        // Nothing binds the digests of payloads that somebody edited.
+        let digests = if self.edits_storage(number) { Ok(()) } else { digests() };
+        let message = |problem: Failed| problem.message().unwrap_or_default().to_owned();
+        let digests = digests.err().map(message).into_iter();
+        match self.step(step, number) {
+            Ok(problems) => digests.chain(problems).collect(),
+            Err(problem) => digests.chain([message(problem)]).collect(),
+        }
+    }
+
+    fn step(&self, step: &Json, number: u64) -> Result<Vec<String>, Failed> {
         let mut cluster = self.before(number)?;
         let after = self.snapshot(number)?;
         cluster.coverage.namespaces.extend(after.coverage.namespaces.clone());
@@ -56,7 +74,15 @@ impl Episode {
         };
         let place = format!("{} step {number}", self.name);
         let begun = rewind(&mut cluster, &after);
-        let mut fate = Recorded { place, step, after: &after, begun, early: true };
+        let mut fate = Recorded {
+            place,
+            step,
+            after: &after,
+            begun,
+            early: true,
+            stopped: stops(step),
+            unloaded: BTreeMap::new(),
+        };
         let mut settled = Settled::default();
         let events = step["event"].as_array().ok_or("a step without event")?;
         let mut early = runs_before_event(step, &cluster);
@@ -86,6 +112,9 @@ impl Episode {
                     continue;
                 }
             }
+            if let Some(command) = event["command"].as_str() {
+                run_helm(&mut cluster, &fate, command);
+            }
             apply_event(&mut cluster, event, &settings, &mut triggered, &mut applied)?;
             if interrupts {
                 stamp_conditions(&mut cluster, &begun, event);
@@ -111,7 +140,7 @@ impl Episode {
         settled.extend(settle(&mut cluster, &self.charts(number)?, &settings, &triggered, &mut fate));
         // Where the interval is short it passes within the step: how often is told by the recording.
         for (release, times) in ticks(step, &cluster, &settled) {
-            fate.given(format!("the interval of {} passes {times} times", release.name));
+            fate.given("an interval passes", format!("the interval of {} passes {times} times", release.name));
             for _ in 0..times {
                 settled.extend(settle(
                     &mut cluster,
@@ -121,6 +150,10 @@ impl Episode {
                     &mut fate,
                 ));
             }
+        }
+        if fate.stopped {
+            fate.given("the controller is stopped", "the controller is stopped while it acts".into());
+            cut_off(&mut cluster, &mut settled);
         }
         let revisions = self.compare(step, &settled.written, &settled.runs, &cluster, &before, &after);
         let status = Judge { step, settled: &settled, retrying: &retrying, begin: &before }.judge(&cluster, &after);
@@ -132,37 +165,17 @@ impl Episode {
                 || runs.map(|(_, cycle)| cycle.requeue).any(|requeue| again.contains(&requeue))
         };
         let events = same_events(step, &settled, &Seen { early, begin: &first, partly: &partly });
-        let problems: Vec<String> =
-            [revisions, status, events].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned())).collect();
+        let problems = [revisions, status, events].into_iter().filter_map(|r| Some(r.err()?.message()?.to_owned()));
+        let problems: Vec<String> = problems.collect();
         if problems.is_empty() {
-            return Ok(());
+            return Ok(problems);
         }
         let run = |(release, cycle): &(ReleaseRef, Cycle)| {
             let done: Vec<String> = cycle.done.iter().map(|d| format!("{} {:?}", d.action, d.error)).collect();
             format!("    {release}: {:?} {done:?} {:?}", cycle.decision.outcome, cycle.requeue)
         };
         let runs: Vec<String> = settled.runs.iter().map(run).collect();
-        Err(format!("{}\n{}", problems.join("\n"), runs.join("\n")).into())
+        let runs = runs.join("\n");
+        Ok(problems.into_iter().map(|problem| format!("{problem}\n{runs}")).collect())
     }
-}
-
-/// Steps that this harness cannot judge, with the reason.
-fn unjudged(step: &Json) -> Option<&'static str> {
-    let events = step["event"].as_array()?;
-    let has = |what: &str| events.iter().any(|e| e.get(what).is_some());
-    if has("command") {
-        return Some("somebody runs helm: what it writes is recorded only together with the reaction");
-    }
-    let other =
-        |what: &[&str]| events.iter().any(|e| e["other"].as_str().is_some_and(|o| what.iter().any(|w| o.contains(w))));
-    if other(&["stopped"]) && !other(&["started"]) {
-        return Some("the controller is stopped and does not come back");
-    }
-    if has("storage") || other(&["damaged", "vanishes", "cannot be downloaded", "file is"]) {
-        return Some("archives in source-controller's storage are no part of a snapshot");
-    }
-    if step["note"].as_str().is_some_and(|n| n.contains("race")) {
-        return Some("a race of milliseconds");
-    }
-    None
 }

@@ -71,7 +71,7 @@ impl Episode {
             if let Outcome::Unknown { missing } = &cycle.decision.outcome
                 && missing.iter().any(|m| m.contains("random"))
             {
-                TALLY.unjudged(format!("drawn at random, unknown is right: {release}"));
+                TALLY.open(format!("drawn at random, unknown is right: {release}"));
                 unknown.insert(release.name.clone());
             }
         }

@@ -36,7 +36,7 @@ impl Judge<'_> {
             let runs = self.settled.runs.iter().filter(|(r, _)| *r == release);
             let unknown = runs.clone().any(|(_, cycle)| matches!(cycle.decision.outcome, Outcome::Unknown { .. }));
             if unknown {
-                TALLY.unjudged(format!("unknown is a right answer: {release}"));
+                TALLY.open(format!("unknown is a right answer: {release}"));
                 continue;
             }
             let Some(mine) = predicted.get(&object.key).present() else {
@@ -90,6 +90,14 @@ pub fn told(step: &Json, release: &ReleaseRef, snapshot: &Json) -> Json {
             _ => value.clone(),
         };
         json["status"][field] = value;
+    }
+    // The controller writes conditions first: the last of the tokens may have come after the outcome was taken.
+    let moves = step["outcome"]["moves"].as_array().into_iter().flatten();
+    for (field, value) in moves.filter(|m| m["release"] == release.name.as_str()).filter_map(Json::as_object).flatten()
+    {
+        if field.starts_with("lastHandled") {
+            json["status"][field] = value.clone();
+        }
     }
     json
 }

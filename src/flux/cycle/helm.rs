@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::super::decide::Action;
+use super::super::decide::{Action, Unloadable};
 use super::super::drift::Drift;
 use super::super::model::HelmRelease;
 use crate::cluster::snapshot::Snapshot;
@@ -59,6 +59,11 @@ pub trait Helm {
     }
     /// What drift detection finds, where that is given (`F-105`); `None` to compare with the cluster.
     fn drift(&mut self, hr: &HelmRelease) -> Option<Drift> {
+        let _ = hr;
+        None
+    }
+    /// Why the archive of the chart cannot be loaded, where that is given (`F-79`).
+    fn unloadable(&mut self, hr: &HelmRelease) -> Option<Unloadable> {
         let _ = hr;
         None
     }
