@@ -263,7 +263,6 @@ pub const FORMER: &[(&str, &str, &str, bool, u16)] = &[
     ("policy/v1beta1", "PodDisruptionBudget", "poddisruptionbudgets", true, 24),
     ("policy/v1beta1", "PodSecurityPolicy", "podsecuritypolicies", false, 24),
     ("autoscaling/v2beta2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, 25),
-    ("storage.k8s.io/v1beta1", "CSIStorageCapacity", "csistoragecapacities", true, 26),
     ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema", "flowschemas", false, 31),
     ("flowcontrol.apiserver.k8s.io/v1beta3", "PriorityLevelConfiguration", "prioritylevelconfigurations", false, 31),
 ];
