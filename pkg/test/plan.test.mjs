@@ -31,6 +31,15 @@ test("the table has the same bytes as the native program's", () => {
   assert.equal(planText({ snapshot }), native("plan", folder));
 });
 
+test("silent states come with their rule and what to do", () => {
+  const name = "fixtures/silent/tokens/burnt-by-dependency/snapshot-3.yaml";
+  const burnt = { snapshot: [{ name, bytes: readFileSync(join(root, name)) }] };
+  const told = plan(burnt).releases.find(({ release }) => release.name === "app").silent;
+  assert.deepEqual(told.map(({ state, rule }) => `${state} ${rule}`), ["TOKEN_BURNT F-60"]);
+  assert.match(told[0].remedy, /fresh token/);
+  assert.deepEqual(why(burnt, "tokens-burnt-by-dependency-d", "app").silent, told);
+});
+
 test("the order of the files does not matter", () => {
   assert.equal(planJson({ snapshot: [...snapshot].reverse() }), planJson({ snapshot }));
 });

@@ -84,6 +84,15 @@ test("every control can be reached and has a name", async () => {
   assert.deepEqual(nameless, []);
 });
 
+test("silent states are in the table, and told with what to do", async () => {
+  await page.reload();
+  await page.setInputFiles("#snapshot", [join(root, "fixtures/silent/tokens/burnt-by-dependency/snapshot-3.yaml")]);
+  await page.waitForSelector("#rows tr");
+  assert.match(await page.$eval("#rows tr:first-child", (row) => row.innerText.replace(/\s+/g, " ")), /app v1 1 TOKEN_BURNT/);
+  await page.click("#rows tr:first-child button");
+  assert.match(await page.$eval("#detail .silent", (state) => state.textContent), /TOKEN_BURNT F-60 .*What to do: .*fresh token/s);
+});
+
 test("a broken file is named on the page, and the rest is predicted", async () => {
   await page.reload();
   await page.setInputFiles("#snapshot", [...files.map((path, i) => ({ name: names[i], mimeType: "text/yaml", buffer: readFileSync(path) })),
