@@ -12,6 +12,7 @@ pub mod layers;
 pub mod model;
 pub mod postrender;
 pub mod preserve;
+pub mod readiness;
 #[cfg(test)]
 mod rules;
 pub mod settings;

@@ -16,6 +16,7 @@ use crate::cluster::object::ObjectKey;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::cycle::Requeue;
 use crate::flux::helmchart;
+use crate::flux::readiness::unready;
 use crate::flux::settings::Settings;
 use crate::flux::settled::{Holds, Settled as Found, release_key, settled as conditions, settled_object};
 use crate::flux::{self, Action, HelmRelease, Outcome, why as reasons};
@@ -32,6 +33,9 @@ pub struct Asked<'a> {
     /// What steers the answer.
     pub choices: &'a Choices,
 }
+
+/// Most objects of a release that are named as not ready.
+const MOST_UNREADY: usize = 20;
 
 /// What was read.
 struct World {
@@ -170,11 +174,29 @@ impl World {
         if let (Some(next), Answer::Settled) = (answer.expected_revision, answer.answer) {
             answer.notes.push(format!("all that F-245 asks for holds, but the next run makes revision {next}"));
         }
+        if answer.answer == Answer::Settled {
+            answer.notes.extend(self.unready(&subject));
+        }
         let redactor = Redactor::new(&subject, None, &self.facts);
         for condition in answer.conditions.iter_mut().chain(&mut answer.first) {
             condition.text = redactor.mask(&condition.text);
         }
         answer
+    }
+
+    /// Objects of the stored manifest that are not what they should be: `F-245` does not ask for them.
+    fn unready(&self, subject: &Subject) -> Vec<String> {
+        let state = |key: &ObjectKey| {
+            let why = unready(&self.facts.get(key).present()?.json)?;
+            Some(format!("{key} is not ready: {why}"))
+        };
+        let mut found: Vec<String> = subject.stored_docs.iter().filter_map(|doc| state(&doc.key)).collect();
+        if found.len() > MOST_UNREADY {
+            let more = found.len() - MOST_UNREADY;
+            found.truncate(MOST_UNREADY);
+            found.push(format!("{more} more objects are not ready"));
+        }
+        found
     }
 
     /// An object that another release renders has settled only if that release has: else it may be changed or deleted by
@@ -294,6 +316,6 @@ fn run(hr: &HelmRelease, decision: &flux::Decision, settings: &Settings, redacto
     Run {
         writes: checks(&reasons::writes(hr, decision, settings)),
         requeue,
-        decision: redactor.decision(&described(decision)),
+        decision: redactor.decision(&described(hr, decision)),
     }
 }

@@ -32,6 +32,13 @@ pub enum Moves {
     ByItself(String),
     /// It failed and is retried.
     Retries,
+    /// It will be rendered once nothing blocks it any more.
+    Later {
+        /// Why it will be.
+        what: String,
+        /// What blocks it.
+        by: String,
+    },
     /// A force would be lost, and why.
     Blocked(String),
     /// The snapshot does not tell, and what is missing.
@@ -191,7 +198,8 @@ pub fn subject_of(
     if hr.json.pointer("/spec/kubeConfig").is_some_and(|remote| !remote.is_null()) {
         missing.push("the cluster of spec.kubeConfig: lookups, capabilities and Helm's storage belong to it".into());
     }
-    let moves = moves(&decision, &forced);
+    let freed = freed(hr, &decision).map(|hr| flux::simulate(&hr, facts, &stored, settings));
+    let moves = moves(&decision, &forced, freed.as_ref());
     Subject {
         release: ReleaseRef { namespace: hr.namespace.clone(), name: hr.name.clone() },
         namespace: hr.release_namespace(),
@@ -206,7 +214,7 @@ pub fn subject_of(
             Vec::new()
         },
         depends_on: hr.depends_on().into_iter().map(|d| ReleaseRef { namespace: d.namespace, name: d.name }).collect(),
-        decision: described(&decision),
+        decision: described(hr, &decision),
         moves,
         stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
         stored_hooks: hooks(&stored, &hr.release_namespace(), facts),
@@ -327,8 +335,24 @@ fn hooks(stored: &[StoredRelease], namespace: &str, facts: &Snapshot) -> Vec<Doc
     documents.map(|document| Doc::new(document, namespace, facts)).collect()
 }
 
+/// A release that is suspended or waits for its dependencies as it will be afterwards.
+fn freed(hr: &HelmRelease, decision: &flux::Decision) -> Option<HelmRelease> {
+    let Outcome::Exited(Exit::Suspended | Exit::DependencyNotReady(_)) = &decision.outcome else { return None };
+    let mut json = (*hr.json).clone();
+    let spec = json.get_mut("spec")?.as_object_mut()?;
+    spec.remove("suspend");
+    spec.remove("dependsOn");
+    Some(HelmRelease::new(Rc::new(json)))
+}
+
 /// Whether Flux moves it by itself, and whether a force would get through.
-fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
+fn moves(decision: &flux::Decision, forced: &flux::Decision, freed: Option<&flux::Decision>) -> Moves {
+    let freed = freed.map(|freed| &freed.outcome);
+    if let (Outcome::Exited(exit), Some(Outcome::Decided { action: Action::Install | Action::Upgrade, reason, .. })) =
+        (&decision.outcome, freed)
+    {
+        return Moves::Later { what: reason.clone(), by: exit.to_string() };
+    }
     match &decision.outcome {
         Outcome::Unknown { missing } => Moves::Unknown(missing.clone()),
         // F-81: it is uninstalled, and the run after that installs it anew.
@@ -351,8 +375,14 @@ fn moves(decision: &flux::Decision, forced: &flux::Decision) -> Moves {
 }
 
 /// A decision as reports show it.
-pub(super) fn described(decision: &flux::Decision) -> Decision {
+pub(super) fn described(hr: &HelmRelease, decision: &flux::Decision) -> Decision {
     let (state, reason, action) = match &decision.outcome {
+        // F-69: a suspended release is only let go.
+        Outcome::Exited(exit @ Exit::Deleted)
+            if !hr.flag("/spec/suspend") && !hr.text("/status/storageNamespace").is_empty() =>
+        {
+            (exit.name().to_owned(), exit.to_string(), "uninstall".to_owned())
+        }
         Outcome::Exited(exit) => (exit.name().to_owned(), exit.to_string(), "none".to_owned()),
         Outcome::Decided { state, reason, action, .. } => (format!("{state:?}"), reason.clone(), action.to_string()),
         Outcome::Unknown { missing } => ("Unknown".to_owned(), missing.join(", "), "unknown".to_owned()),

@@ -229,6 +229,12 @@ fn release(
         }
         notes.extend(effects::stateful(&dangers, analysis));
     }
+    if subject.decision.action == "uninstall" {
+        let dependents = subjects.iter().filter(|other| other.depends_on.contains(&subject.release));
+        notes.extend(
+            dependents.map(|other| format!("{} depends on it: an uninstall does not wait for it", other.release)),
+        );
+    }
     notes.extend(values_noticed(subject, facts, &session.settings));
     notes.extend(effects::guards_of_nothing(&findings, &keys));
     notes.extend(effects::moved(&findings));

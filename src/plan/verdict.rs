@@ -49,7 +49,7 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
     if let Some(error) = failure(case.findings) {
         return (
             match &case.subject.moves {
-                Moves::ByItself(_) | Moves::Retries => Verdict::HealsByRetry { error },
+                Moves::ByItself(_) | Moves::Retries | Moves::Later { .. } => Verdict::HealsByRetry { error },
                 _ => Verdict::ForceFails { error },
             },
             notes,
@@ -57,6 +57,9 @@ pub fn verdict(case: &Case<'_>) -> (Verdict, Vec<String>) {
     }
     if let Moves::ByItself(what) = &case.subject.moves {
         return (Verdict::HealsOnChange { what: what.clone(), blocked_by: None }, notes);
+    }
+    if let Moves::Later { what, by } = &case.subject.moves {
+        return (Verdict::HealsOnChange { what: what.clone(), blocked_by: Some(by.clone()) }, notes);
     }
     if case.wave.is_some() {
         if let Moves::Blocked(by) = &case.subject.moves {

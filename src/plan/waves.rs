@@ -72,6 +72,7 @@ pub fn order(renderer: &Renderer, subjects: &[Subject], facts: &dyn Facts) -> Or
     for wave in 1..=subjects.len() {
         let candidates: BTreeSet<usize> = (0..subjects.len())
             .filter(|i| !through.contains(i))
+            .filter(|i| !matches!(subjects[*i].moves, Moves::Later { .. }))
             .filter(|i| ordered.final_analysis(*i).is_some_and(wants_force))
             .collect();
         if candidates.is_empty() {
