@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound;
 use std::rc::Rc;
 
 use super::chain::flatten;
@@ -84,15 +85,22 @@ pub fn facts_of(set: OriginSet, rendered: &Rendered) -> Reads {
         found.entry(fact).or_default().insert(field);
     }
     for paths in found.values_mut() {
-        let all: Vec<Rc<str>> = paths.iter().cloned().collect();
-        paths.retain(|p| !all.iter().any(|q| is_below(q, p)));
+        let all = paths.clone();
+        paths.retain(|path| !has_below(&all, path));
     }
     found
 }
 
-/// Whether `path` lies below `above` (`.status.name` below `.status`).
-fn is_below(path: &str, above: &str) -> bool {
-    path.len() > above.len() && path.starts_with(above) && path[above.len()..].starts_with(['.', '['])
+/// Whether one of the paths lies below `above` (`.status.name` below `.status`): asked of the order of the set, which may
+/// hold every element of a long list.
+fn has_below(paths: &BTreeSet<Rc<str>>, above: &str) -> bool {
+    ['.', '['].into_iter().any(|step| {
+        let first = format!("{above}{step}");
+        paths
+            .range::<str, _>((Bound::Included(&*first), Bound::Unbounded))
+            .next()
+            .is_some_and(|path| path.starts_with(&first))
+    })
 }
 
 #[cfg(test)]
