@@ -1,7 +1,7 @@
 //! The event parser: the one place with unsafe code, around `unsafe-libyaml`.
 //!
 //! Events are copied out at once, so nothing of the C-style parser leaves this file. Where libyaml is newer than the
-//! parser inside Helm, the differences are put right here: `%YAML 1.2` and `"\/"` are refused, `{x:}` is a key.
+//! parser inside Helm, the differences are put right here: `%YAML 1.2` and `"\/"` are refused, `{x:}` is a key, `"\'"` a quote, `!a,b` a tag.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -18,19 +18,19 @@ pub struct YamlError {
     pub text: String,
     /// The line where the problem is, from 1, if it has one.
     pub line: Option<u32>,
-    /// Byte offset of a colon that Go would take as part of a key.
-    pub(super) colon: Option<usize>,
+    /// Byte offset of a character that Go would take for something else: see `as_go_reads`.
+    pub(super) odd: Option<usize>,
 }
 
 impl YamlError {
     /// An error without a line in its text.
     pub(super) fn plain(problem: impl std::fmt::Display, line: Option<u32>) -> Self {
-        YamlError { text: format!("yaml: {problem}"), line, colon: None }
+        YamlError { text: format!("yaml: {problem}"), line, odd: None }
     }
 
     pub(super) fn in_line(problem: &str, go_line: u64, line: u32) -> Self {
         let text = if go_line == 0 { format!("yaml: {problem}") } else { format!("yaml: line {go_line}: {problem}") };
-        YamlError { text, line: Some(line), colon: None }
+        YamlError { text, line: Some(line), odd: None }
     }
 }
 
@@ -56,6 +56,8 @@ pub(super) struct StandIns {
     pub(super) colon: Option<u8>,
     /// For byte order marks.
     pub(super) bom: Option<char>,
+    /// For the backslashes of `\'` in double quotes.
+    pub(super) backslash: Option<u8>,
 }
 
 /// Pulls events out of one text.
@@ -128,9 +130,12 @@ impl<'a> Events<'a> {
                 "did not find expected hexadecimal number" => {
                     YamlError::in_line("did not find expected hexdecimal number", go_line, line)
                 }
-                "found unexpected ':'" => {
-                    let colon = self.pos(&parser.problem_mark).offset;
-                    YamlError { colon: Some(colon), ..YamlError::in_line(&problem, go_line, line) }
+                "found unexpected ':'"
+                | "found unknown escape character"
+                | "did not find expected whitespace or line break"
+                | "did not find expected tag URI" => {
+                    let odd = self.pos(&parser.problem_mark).offset;
+                    YamlError { odd: Some(odd), ..YamlError::in_line(&problem, go_line, line) }
                 }
                 _ => YamlError::in_line(&problem, go_line, line),
             }
@@ -198,6 +203,9 @@ unsafe fn copy_event(
                 let mut text = String::from_utf8_lossy(bytes).into_owned();
                 if let (Style::Plain, Some(colon)) = (style, stand_ins.colon) {
                     text = text.replace(char::from(colon), ":");
+                }
+                if let (Style::Double, Some(backslash)) = (style, stand_ins.backslash) {
+                    text = text.replace(char::from(backslash), "");
                 }
                 if let Some(bom) = stand_ins.bom {
                     text = text.replace(bom, "\u{FEFF}");

@@ -220,12 +220,14 @@ pub fn parse_all(input: &[u8]) -> Result<Vec<Document>, YamlError> {
     })
 }
 
-/// Most colons that [`as_go_reads`] replaces.
-const MAX_COLONS: usize = 100;
+/// How often [`as_go_reads`] puts others in the place of odd characters.
+const MAX_ODD: usize = 100;
 
-/// Reads a text with Go's view of two characters, by putting others, which the text does not hold, in their place:
+/// Reads a text with Go's view of some characters, by putting others, which the text does not hold, in their place:
 ///
 /// - a colon before a flow indicator (`{x:}`) is part of the key to Go, where libyaml stops;
+/// - a backslash in double quotes may stand before a single quote;
+/// - tags may hold flow indicators (`!a,b`);
 /// - a byte order mark at the start of a later line is text to Go (F-44d), where libyaml drops it.
 fn as_go_reads<T>(input: &[u8], read: impl Fn(Stream<'_>) -> Result<T, YamlError>) -> Result<T, YamlError> {
     let mut stand_ins = StandIns::default();
@@ -244,18 +246,41 @@ fn as_go_reads<T>(input: &[u8], read: impl Fn(Stream<'_>) -> Result<T, YamlError
         }
     }
     let mut result = read(Stream::new(&text, stand_ins));
-    for _ in 0..MAX_COLONS {
-        let Err(YamlError { colon: Some(at), .. }) = result else { break };
-        if stand_ins.colon.is_none() {
-            stand_ins.colon = b"^$;/()=+<_\\~zqxjZQXJ".iter().copied().find(|b| !input.contains(b));
-        }
-        match (stand_ins.colon, text.to_mut().get_mut(at)) {
-            (Some(byte), Some(colon @ b':')) => *colon = byte,
+    for _ in 0..MAX_ODD {
+        let Err(YamlError { odd: Some(at), .. }) = result else { break };
+        let unused = |taken: Option<u8>| {
+            b"^$;/()=+<_\\~zqxjZQXJ".iter().copied().find(|b| !input.contains(b) && Some(*b) != taken)
+        };
+        match text.get(at..).unwrap_or_default() {
+            [b':', ..] => {
+                stand_ins.colon = stand_ins.colon.or_else(|| unused(stand_ins.backslash));
+                let Some(byte) = stand_ins.colon else { break };
+                text.to_mut()[at] = byte;
+            }
+            [b'\\', b'\'', ..] => {
+                stand_ins.backslash = stand_ins.backslash.or_else(|| unused(stand_ins.colon));
+                let Some(byte) = stand_ins.backslash else { break };
+                escaped_quotes(text.to_mut(), at, byte);
+            }
+            // Any letter does: nothing is known of such a tag.
+            [b',' | b'[' | b']', ..] => text.to_mut()[at] = b'x',
             _ => break,
         }
         result = read(Stream::new(&text, stand_ins));
     }
     result
+}
+
+/// Replaces the backslashes of `\'` from a place in double quotes up to the quote that ends the scalar.
+fn escaped_quotes(text: &mut [u8], mut at: usize, byte: u8) {
+    while at + 1 < text.len() && text[at] != b'"' {
+        match text[at..] {
+            [b'\\', b'\'', ..] => text[at] = byte,
+            [b'\\', ..] => at += 1,
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 const BOM: &[u8; 3] = b"\xEF\xBB\xBF";
@@ -329,7 +354,11 @@ impl<'a> Stream<'a> {
                         && text.find('?').is_some_and(|at| at > 0)
                     {
                         let raw = self.input.get(span.range()).unwrap_or_default();
-                        return Err(question_mark(raw, span, matches!(parent.data, Data::Map(_))));
+                        // A pair in a list is a map without braces of its own.
+                        let braced = self.input.get(parent.span.start.offset) == Some(&b'{')
+                            || parent.anchor.is_some()
+                            || parent.tag.is_some();
+                        return Err(question_mark(raw, span, braced && matches!(parent.data, Data::Map(_))));
                     }
                     (Data::Scalar(text.into(), style), anchor, tag, false)
                 }
