@@ -31,15 +31,13 @@ pub fn layered(json: &Json, layer: Layer, origins: &Origins) -> Value {
     place(value_from_json_floats(json), at, origins)
 }
 
-/// The same where integers are real ones: what a target path wrote (`F-118`). All other numbers have to be doubles.
-pub fn layered_exact(json: &Json, layer: Layer, origins: &Origins) -> Value {
-    let at = origins.intern(Origin::Value { layer, path: "".into() });
-    place(value_from_json(json), at, origins)
-}
-
 /// The user's values, each leaf with the layer that gives it: the last of `layers` that holds it as it is, else the last
-/// that holds it, else `rest`.
+/// that holds it, else `rest`. Integers are real ones, as a target path writes them (`F-118`): all other numbers have to be
+/// doubles.
 pub fn layered_from(json: &Json, layers: &[(Rc<str>, Json)], rest: &str, origins: &Origins) -> Value {
+    if !origins.tracking() {
+        return value_from_json(json);
+    }
     let holders: Vec<Holder<'_>> = layers.iter().map(|(name, json)| (name, json)).collect();
     place_from(json, &holders, &rest.into(), "", origins)
 }

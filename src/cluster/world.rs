@@ -165,24 +165,22 @@ impl World for ClusterWorld<'_> {
     }
 
     fn now(&self) -> i128 {
-        match self.time.unwrap_or(self.facts.taken()) {
-            0 => DEFAULT_NOW,
-            taken => taken,
-        }
+        or_default(self.time.unwrap_or(self.facts.taken()))
     }
 
     fn entropy(&self, site: &str, count: u32) -> u64 {
         // Another moment, other chances: what was drawn for the stored revision does not come again.
-        let moment = match self.facts.taken() {
-            0 => DEFAULT_NOW,
-            taken => taken,
-        };
-        seed(site, count) ^ (moment as u64).rotate_left(17)
+        seed(site, count) ^ (or_default(self.facts.taken()) as u64).rotate_left(17)
     }
 
     fn hopes(&self, key: &LookupKey, _path: &str) -> bool {
         self.hoped(key)
     }
+}
+
+/// A time, or the default one where it is not known.
+fn or_default(time: i128) -> i128 {
+    if time == 0 { DEFAULT_NOW } else { time }
 }
 
 /// No cluster at all: every lookup is empty (L9).

@@ -1,8 +1,10 @@
 //! The HelmChart that the controller writes for a HelmRelease with a chart template (`F-11` to `F-13`).
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::model::HelmRelease;
+use super::model::{HelmRelease, origin_labels};
 use crate::base::Known;
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::snapshot::Facts;
@@ -104,7 +106,7 @@ pub(super) fn written(hr: &HelmRelease, live: Option<&Object>) -> Option<Json> {
             "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmChart",
             "metadata": {
                 "name": key.name, "namespace": key.namespace, "generation": 1,
-                "labels": {"helm.toolkit.fluxcd.io/name": hr.name, "helm.toolkit.fluxcd.io/namespace": hr.namespace},
+                "labels": BTreeMap::from(origin_labels(&hr.name, &hr.namespace)),
             },
             "spec": wanted, "status": {"observedGeneration": -1},
         }));

@@ -89,8 +89,7 @@ impl HelmRelease {
 
     /// A whole condition.
     pub fn condition_entry(&self, kind: &str) -> Option<&Json> {
-        let conditions = self.json.pointer("/status/conditions").and_then(Json::as_array)?;
-        conditions.iter().find(|c| c.get("type").and_then(Json::as_str) == Some(kind))
+        condition_of(&self.json, kind)
     }
 
     /// Whether the controller has put its finalizer on it (`F-70`).
@@ -193,6 +192,17 @@ pub fn shorten(name: &str) -> String {
         cut -= 1;
     }
     format!("{}-{hex}", &name[..cut])
+}
+
+/// A whole condition of any object.
+pub fn condition_of<'o>(object: &'o Json, kind: &str) -> Option<&'o Json> {
+    let conditions = object.pointer("/status/conditions").and_then(Json::as_array)?;
+    conditions.iter().find(|c| c.get("type").and_then(Json::as_str) == Some(kind))
+}
+
+/// Labels that Flux puts on what it makes for a HelmRelease.
+pub fn origin_labels<'n>(name: &'n str, namespace: &'n str) -> [(&'static str, &'n str); 2] {
+    [("helm.toolkit.fluxcd.io/name", name), ("helm.toolkit.fluxcd.io/namespace", namespace)]
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 
 use serde_json::Value as Json;
 
+use super::model::condition_of;
+
 /// Why an object is not ready; none where nothing says so.
 pub fn unready(object: &Json) -> Option<String> {
     let number = |pointer: &str| object.pointer(pointer).and_then(Json::as_i64);
@@ -38,7 +40,7 @@ pub fn unready(object: &Json) -> Option<String> {
         _ => [("Reconciling", "False"), ("Stalled", "False"), ("Ready", "True")]
             .iter()
             .find_map(|(kind, good)| condition(object, kind, good))
-            .or_else(|| phase(object, DONE).filter(|_| entry(object, "Ready").is_none() && group.contains('.'))),
+            .or_else(|| phase(object, DONE).filter(|_| condition_of(object, "Ready").is_none() && group.contains('.'))),
     }
 }
 
@@ -58,14 +60,9 @@ const DONE: &[&str] = &[
     "Succeeded",
 ];
 
-fn entry<'o>(object: &'o Json, kind: &str) -> Option<&'o Json> {
-    let all = object.pointer("/status/conditions")?.as_array()?;
-    all.iter().find(|condition| condition.get("type").and_then(Json::as_str) == Some(kind))
-}
-
 /// A condition that is there and not as it should be.
 fn condition(object: &Json, kind: &str, good: &str) -> Option<String> {
-    let found = entry(object, kind)?;
+    let found = condition_of(object, kind)?;
     let text = |field: &str| found.get(field).and_then(Json::as_str).unwrap_or_default();
     let reason = if text("reason").is_empty() { String::new() } else { format!(" ({})", text("reason")) };
     (text("status") != good).then(|| format!("{kind}={}{reason}", text("status")))

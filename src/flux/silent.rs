@@ -10,7 +10,7 @@ use super::model::{HelmRelease, Snapshot};
 use super::postrender::parse_manifest;
 use super::preserve::{predecessor, preserved};
 use super::settings::Settings;
-use super::values::{Composed, compose};
+use super::values::Composed;
 use crate::base::Known;
 use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::snapshot::Facts;
@@ -28,20 +28,20 @@ pub struct Sign {
     pub objects: Vec<ObjectKey>,
 }
 
-/// The signs that a HelmRelease and what it refers to show; `decision` is its next run.
+/// The signs that a HelmRelease and what it refers to show, with its next run and the values that it composes.
 pub fn signs(
     hr: &HelmRelease,
     facts: &dyn Facts,
     stored: &[StoredRelease],
     settings: &Settings,
-    decision: &Decision,
+    (decision, composed): (&Decision, &Composed),
 ) -> Vec<Sign> {
     if !hr.text("/metadata/deletionTimestamp").is_empty() {
         return Vec::new();
     }
     let mut found = Signs { hr, found: Vec::new() };
     found.chart(decision);
-    found.values(facts, stored, settings);
+    found.values(composed, stored, settings);
     found.target(facts, stored, decision);
     found.past();
     found.tokens();
@@ -82,16 +82,16 @@ impl Signs<'_> {
     }
 
     /// Values that are not what they seem, or that make every run an upgrade (`F-29`, `F-40`, `F-44b`, `F-53`, `F-143`).
-    fn values(&mut self, facts: &dyn Facts, stored: &[StoredRelease], settings: &Settings) {
-        let values = match compose(self.hr, facts, settings.controller.helm()) {
+    fn values(&mut self, composed: &Composed, stored: &[StoredRelease], settings: &Settings) {
+        let values = match composed {
             Composed::Values { json, notes } => {
                 for note in notes {
-                    self.say(note.rule, note.text);
+                    self.say(note.rule, note.text.clone());
                 }
                 json
             }
             Composed::Drawn { what } => {
-                self.say("F-44b", what);
+                self.say("F-44b", what.clone());
                 return;
             }
             Composed::Missing { .. } | Composed::Error(_) => return,
@@ -100,15 +100,15 @@ impl Signs<'_> {
             return;
         }
         let mut inexact = Vec::new();
-        inexact_numbers(&values, &mut String::new(), &mut inexact);
+        inexact_numbers(values, &mut String::new(), &mut inexact);
         if !inexact.is_empty() {
             let text = format!("{}: an integer that no double holds, written at a targetPath", inexact.join(", "));
             self.say("F-143", text);
         }
         let current = predecessor(stored).and_then(|version| stored.iter().find(|r| r.version == version));
         let Some(current) = current else { return };
-        let kept = preserved(self.hr, &values, current);
-        if !config_matches(&config_digest(&kept, settings.digest), &values) {
+        let kept = preserved(self.hr, values, current);
+        if !config_matches(&config_digest(&kept, settings.digest), values) {
             let text = format!(
                 "spec.upgrade.preserveValues keeps what revision {} has and the values of now lack, so that what is \
                  stored never equals what is compared",

@@ -6,7 +6,7 @@ mod lookups;
 mod missing;
 mod rotation;
 
-pub use rotation::{draws, is_salt};
+pub use rotation::{draws, draws_credential, is_salt};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -81,6 +81,7 @@ pub fn analyse(renderer: &Renderer, subject: &Subject, facts: &dyn Facts) -> Ana
         stored: subject.stored_docs.iter().map(|doc| (doc.key.clone(), doc)).collect(),
         now: &now,
         otherwise: BTreeMap::new(),
+        served: BTreeMap::new(),
         hoped: BTreeMap::new(),
         found: Vec::new(),
         expected: Expected::default(),
@@ -128,6 +129,8 @@ struct Analyst<'a> {
     now: &'a Rendered,
     /// Renders with facts supposed otherwise, made when first asked for.
     otherwise: BTreeMap<BTreeSet<Fact>, Rc<Rendered>>,
+    /// Renders with an API version served besides, made when first asked for.
+    served: BTreeMap<Rc<str>, Rc<Rendered>>,
     /// Renders in which what is missing is hoped for, except for one fact, made when first asked for.
     hoped: BTreeMap<Option<Fact>, Rc<Rendered>>,
     found: Vec<Finding>,
@@ -148,6 +151,12 @@ impl Analyst<'_> {
         let rendered = Rc::new(self.renderer.render(self.subject, self.facts, &Mode::Without(facts.clone())));
         self.otherwise.insert(facts.clone(), rendered.clone());
         rendered
+    }
+
+    /// The render with this API version served besides.
+    fn served(&mut self, api: &Rc<str>) -> Rc<Rendered> {
+        let render = || Rc::new(self.renderer.render(self.subject, self.facts, &Mode::Served(api.clone())));
+        self.served.entry(api.clone()).or_insert_with(render).clone()
     }
 
     /// The facts among `reads` that decide something: each alone, or, where none does, the smallest set of them found

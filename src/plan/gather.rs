@@ -171,10 +171,11 @@ pub fn subject_of(
     let decision = flux::simulate(hr, facts, &stored, settings);
     let forced = flux::simulate_forced(hr, facts, &stored, settings, "reconcile-planner");
     let mut missing = Vec::new();
-    let values = match flux::compose(hr, facts, settings.controller.helm()) {
-        Composed::Values { json, .. } => json,
+    let composed = flux::compose(hr, facts, settings.controller.helm());
+    let values = match &composed {
+        Composed::Values { json, .. } => json.clone(),
         Composed::Missing { what } | Composed::Drawn { what } => {
-            missing.push(what);
+            missing.push(what.clone());
             Json::Null
         }
         // The controller stops there: what is stored is the best that can be rendered.
@@ -218,7 +219,7 @@ pub fn subject_of(
         moves,
         stored_docs: docs(&stored, &hr.release_namespace(), facts, diagnostics),
         stored_hooks: hooks(&stored, &hr.release_namespace(), facts),
-        silent: silent(hr, facts, &stored, settings, &decision),
+        silent: silent(hr, facts, &stored, settings, (&decision, &composed)),
         stored,
         missing,
     }

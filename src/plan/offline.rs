@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::chain::{chain, flatten};
 use super::fact::{Fact, facts_of};
-use super::findings::{draws, is_salt, reference};
+use super::findings::{draws, draws_credential, reference};
 use super::gather::Subject;
 use super::redact::Redactor;
 use super::render::{Doc, Mode, Rendered, Renderer};
@@ -119,13 +119,13 @@ impl Comparison<'_> {
 
     /// Whether chance or the clock has a part in a value, and what that makes of the object.
     fn chance(&self, doc: &Doc, set: OriginSet) -> Option<Class> {
-        let drawn = draws(set, self.outside);
-        if doc.key.kind == "Secret" && drawn.iter().any(|site| !is_salt(site)) {
+        if doc.key.kind == "Secret" && draws_credential(set, self.outside) {
             return Some(Class::WouldRotate);
         }
+        let drawn = !draws(set, self.outside).is_empty();
         let clock =
             || flatten(set, &self.outside.origins, &self.outside.gates).iter().any(|o| matches!(o, Origin::Clock(_)));
-        (!drawn.is_empty() || clock()).then_some(Class::Noise)
+        (drawn || clock()).then_some(Class::Noise)
     }
 
     /// Facts that the two answer otherwise.

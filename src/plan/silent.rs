@@ -12,18 +12,18 @@ use crate::diff;
 use crate::flux::settings::Settings;
 use crate::flux::settled::release_key;
 use crate::flux::silent::{Sign, signs};
-use crate::flux::{Check, Decision, HelmRelease};
+use crate::flux::{Check, Composed, Decision, HelmRelease};
 use crate::report::silent::{Silent, SilentState, state_of};
 
-/// What the objects of the snapshot show; `decision` is the release's next run.
+/// What the objects of the snapshot show; `next` is the release's next run and the values that it composes.
 pub(super) fn silent(
     hr: &HelmRelease,
     facts: &dyn Facts,
     stored: &[StoredRelease],
     settings: &Settings,
-    decision: &Decision,
+    next: (&Decision, &Composed),
 ) -> Vec<Silent> {
-    let mut found: Vec<Silent> = signs(hr, facts, stored, settings, decision).into_iter().filter_map(told).collect();
+    let mut found: Vec<Silent> = signs(hr, facts, stored, settings, next).into_iter().filter_map(told).collect();
     found.extend(dormant(&release_key(hr), facts).and_then(told));
     found.sort();
     found

@@ -268,11 +268,7 @@ pub fn user_values(
     rest: &str,
     origins: &Origins,
 ) -> Map {
-    let value = if layers.is_empty() || !origins.tracking() {
-        values::layered_exact(json, crate::value::origin::Layer::User(rest.into()), origins)
-    } else {
-        values::layered_from(json, layers, rest, origins)
-    };
+    let value = values::layered_from(json, layers, rest, origins);
     value.as_map().cloned().unwrap_or_else(|| Map::new(BTreeMap::new(), MapType::Any))
 }
 

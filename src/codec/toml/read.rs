@@ -71,12 +71,7 @@ impl Reader<'_> {
 
     fn document(&mut self) -> Read<()> {
         loop {
-            match self.scanner.next()? {
-                Some(' ' | '\t' | '\n' | '\r') => continue,
-                Some('#') => {
-                    self.scanner.comment()?;
-                    continue;
-                }
+            match self.scanner.next_word()? {
                 Some('[') => self.header()?,
                 None => return Ok(()),
                 Some(_) => {
@@ -256,27 +251,18 @@ impl Reader<'_> {
         self.tables.note_key(true);
         let mut items = Vec::new();
         loop {
-            match self.scanner.next()? {
-                Some(' ' | '\t' | '\n' | '\r') => continue,
-                Some('#') => {
-                    self.scanner.comment()?;
-                    continue;
-                }
+            match self.scanner.next_word()? {
                 Some(',') => return self.scanner.fail("unexpected comma"),
                 Some(']') => return Ok(Node::List(items)),
                 _ => self.scanner.back(),
             }
             items.push(self.value(true)?.0);
-            loop {
-                match self.scanner.next()? {
-                    Some(' ' | '\t' | '\n' | '\r') => {}
-                    Some('#') => self.scanner.comment()?,
-                    Some(',') => break,
-                    Some(']') => return Ok(Node::List(items)),
-                    c => {
-                        let text = "expected a comma (',') or array terminator (']'), but got";
-                        return self.scanner.fail(format!("{text} {}", shown(c)));
-                    }
+            match self.scanner.next_word()? {
+                Some(',') => {}
+                Some(']') => return Ok(Node::List(items)),
+                c => {
+                    let text = "expected a comma (',') or array terminator (']'), but got";
+                    return self.scanner.fail(format!("{text} {}", shown(c)));
                 }
             }
         }

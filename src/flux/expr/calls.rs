@@ -165,30 +165,22 @@ fn text_of(value: &Value<'_>) -> Option<Rc<str>> {
 
 fn arithmetic<'a>(name: &str, args: &[Value<'a>]) -> Option<Result<Value<'a>, Trouble>> {
     let or = |value: Option<Value<'a>>, why: &str| value.map_or_else(|| fails(why.to_owned()), Ok);
+    /// An operation on integers of either kind.
+    macro_rules! checked {
+        ($a:expr, $b:expr) => {
+            match name {
+                "+" => $a.checked_add(*$b),
+                "-" => $a.checked_sub(*$b),
+                "*" => $a.checked_mul(*$b),
+                "/" => $a.checked_div(*$b),
+                _ => $a.checked_rem(*$b),
+            }
+        };
+    }
     Some(match (name, args) {
         ("/" | "%", [_, Value::Int(0) | Value::Uint(0)]) => fails("division by zero"),
-        (_, [Value::Int(a), Value::Int(b)]) => or(
-            match name {
-                "+" => a.checked_add(*b),
-                "-" => a.checked_sub(*b),
-                "*" => a.checked_mul(*b),
-                "/" => a.checked_div(*b),
-                _ => a.checked_rem(*b),
-            }
-            .map(Value::Int),
-            "integer overflow",
-        ),
-        (_, [Value::Uint(a), Value::Uint(b)]) => or(
-            match name {
-                "+" => a.checked_add(*b),
-                "-" => a.checked_sub(*b),
-                "*" => a.checked_mul(*b),
-                "/" => a.checked_div(*b),
-                _ => a.checked_rem(*b),
-            }
-            .map(Value::Uint),
-            "unsigned integer overflow",
-        ),
+        (_, [Value::Int(a), Value::Int(b)]) => or(checked!(a, b).map(Value::Int), "integer overflow"),
+        (_, [Value::Uint(a), Value::Uint(b)]) => or(checked!(a, b).map(Value::Uint), "unsigned integer overflow"),
         ("+", [Value::Double(a), Value::Double(b)]) => Ok(Value::Double(a + b)),
         ("-", [Value::Double(a), Value::Double(b)]) => Ok(Value::Double(a - b)),
         ("*", [Value::Double(a), Value::Double(b)]) => Ok(Value::Double(a * b)),

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::ident::Ident;
 use super::tree::{Node, Tree};
 use super::{PostRender, kustomize};
+use crate::flux::model::origin_labels;
 use crate::value::OriginSet;
 
 /// The annotation in which Helm 4 keeps a document's file while post-renderers run.
@@ -46,8 +47,7 @@ pub fn run(items: Vec<Item>, config: &PostRender<'_>) -> Result<Vec<Item>, Strin
     }
     check_twins(&items)?;
     let common = |field: &str| config.common_metadata.and_then(|m| m.get(field)).and_then(Json::as_object);
-    let origin =
-        [("helm.toolkit.fluxcd.io/name", config.hr_name), ("helm.toolkit.fluxcd.io/namespace", config.hr_namespace)];
+    let origin = origin_labels(config.hr_name, config.hr_namespace);
     let origin = if config.hr_name.is_empty() { &origin[..0] } else { &origin[..] };
     for item in &mut items {
         for (field, key, value) in ["labels", "annotations"]

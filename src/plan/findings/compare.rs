@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::rotation::draws;
+use super::rotation::{draws, draws_credential};
 use super::{Analyst, blank, reference};
 use crate::base::Known;
 use crate::cluster::object::ObjectKey;
@@ -125,10 +125,12 @@ impl Analyst<'_> {
         let mut reads = facts_of(set, self.now);
         // A time that is printed is noise; what it opens and closes is told of the whole object.
         reads.remove(&Fact::Clock);
+        let as_stored = |other: &Rendered| {
+            let changes = |other: &Doc| diff::changes(&stored.object, &other.object);
+            other.doc(&doc.key).is_some_and(|other| !changes(other).iter().any(|c| diff::touch(&c.path, &change.path)))
+        };
         for facts in self.deciding(&reads, |otherwise| differs_at(otherwise, doc, &change.path)) {
-            let as_stored = self.without(&facts).doc(&doc.key).is_some_and(|other| {
-                !diff::changes(&stored.object, &other.object).iter().any(|c| diff::touch(&c.path, &change.path))
-            });
+            let stored_without = as_stored(&self.without(&facts));
             let listed = facts.iter().all(|fact| self.had_items(fact, stored, doc));
             let of_cluster = facts.iter().any(Fact::is_of_cluster);
             let own_chance = self.own_chance(&facts, doc, change.new.as_deref().unwrap_or(&change.path));
@@ -139,7 +141,7 @@ impl Analyst<'_> {
             match of_cluster {
                 true if own_chance => once.extend(chains),
                 true if listed => stale.extend(chains),
-                true if as_stored || (!change.grows && blank(&stored.object, change.old.as_deref())) => {
+                true if stored_without || (!change.grows && blank(&stored.object, change.old.as_deref())) => {
                     hollow.extend(chains);
                 }
                 true => stale.extend(chains),
@@ -157,31 +159,24 @@ impl Analyst<'_> {
             self.notes.push(format!("{} of {} {text}", change.path, doc.key));
             return (Class::Noise, once);
         }
-        let asked: Vec<Fact> = reads.keys().cloned().collect();
-        let as_stored = |before: &Rendered| {
-            let changed = |other: &Doc| diff::changes(&stored.object, &other.object);
-            before.doc(&doc.key).is_some_and(|other| !changed(other).iter().any(|c| diff::touch(&c.path, &change.path)))
-        };
-        let gone = self.served_before(asked, as_stored);
-        if other.is_empty() && !gone.is_empty() {
-            let source = (set, &*doc.source);
-            return (
-                Class::Stale,
-                gone.iter().flat_map(|fact| self.chains(self.now, source, fact, &nothing())).collect(),
-            );
-        }
-        if other.is_empty() && self.subject.moves == Moves::Only && draws(set, self.now).is_empty() {
-            let closed = self.closed_where_it_was_made(doc);
-            if !closed.is_empty() {
-                return (Class::Stale, closed);
-            }
-        }
         if other.is_empty() {
+            let gone = self.served_before(reads.keys().cloned(), as_stored);
+            if !gone.is_empty() {
+                let of = (set, &*doc.source);
+                let chains = gone.iter().flat_map(|fact| self.chains(self.now, of, fact, &nothing()));
+                return (Class::Stale, chains.collect());
+            }
+            if self.subject.moves == Moves::Only && draws(set, self.now).is_empty() {
+                let closed = self.closed_where_it_was_made(doc);
+                if !closed.is_empty() {
+                    return (Class::Stale, closed);
+                }
+            }
             other = self.for_want_of(set, doc, |hoped| differs_at(hoped, doc, &change.path));
         }
         let origins = flatten(set, &self.now.origins, &self.now.gates);
         let random = origins.iter().any(|o| matches!(o, Origin::Random(_)));
-        if random && doc.key.kind == "Secret" && self.draws(set, self.now) {
+        if random && doc.key.kind == "Secret" && draws_credential(set, self.now) {
             return (Class::WouldRotate, other);
         }
         if random || origins.iter().any(|o| matches!(o, Origin::Clock(_) | Origin::Release("Revision"))) {
@@ -230,7 +225,8 @@ impl Analyst<'_> {
             chains = self.gone_with_facts(object);
         }
         if chains.is_empty() {
-            let asked: Vec<Fact> = self.now.origins.all().iter().filter_map(Fact::of).map(|(fact, _)| fact).collect();
+            let all = self.now.origins.all();
+            let asked = all.iter().filter_map(Fact::of).map(|(fact, _)| fact);
             for fact in self.served_before(asked, |before| before.holds(object)) {
                 chains.extend(self.chains(self.now, (OriginSet::EMPTY, ""), &fact, &nothing()));
             }
@@ -248,11 +244,11 @@ impl Analyst<'_> {
     }
 
     /// API versions among these facts that are not served, and with any of which it is as it was.
-    fn served_before(&mut self, facts: Vec<Fact>, as_it_was: impl Fn(&Rendered) -> bool) -> Vec<Fact> {
-        let gone: BTreeSet<Fact> = facts.into_iter().filter(|fact| !self.holds(fact)).collect();
+    fn served_before(&mut self, facts: impl Iterator<Item = Fact>, as_it_was: impl Fn(&Rendered) -> bool) -> Vec<Fact> {
+        let gone: BTreeSet<Fact> = facts.filter(|fact| !self.holds(fact)).collect();
         let put_back = |fact: &Fact| match fact {
             Fact::ApiVersion(api) => {
-                let before = self.renderer.render(self.subject, self.facts, &Mode::Served(api.clone()));
+                let before = self.served(api);
                 before.error.is_none() && as_it_was(&before)
             }
             _ => false,

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::rotation::draws_credential;
 use super::{Analyst, reference};
 use crate::plan::fact::{Fact, facts_of};
 use crate::plan::render::Doc;
@@ -14,8 +15,12 @@ impl Analyst<'_> {
         self.hooks_that_wait();
         let now = self.now;
         for hook in now.hooks.iter().filter(|hook| hook.key.kind == "Secret" && runs_on_upgrade(hook)) {
-            let fields: Vec<String> =
-                hook.leaves.iter().filter(|(_, set)| self.draws(**set, now)).map(|(path, _)| path.clone()).collect();
+            let fields: Vec<String> = hook
+                .leaves
+                .iter()
+                .filter(|(_, set)| draws_credential(**set, now))
+                .map(|(path, _)| path.clone())
+                .collect();
             if fields.is_empty() || self.subject.stored.is_empty() {
                 continue;
             }

@@ -15,11 +15,6 @@ use crate::value::origin::{Origin, OriginSet};
 const SALTED: [&str; 3] = ["htpasswd", "bcrypt", "encryptAES"];
 
 impl Analyst<'_> {
-    /// Whether a credential is drawn: chance that is more than salt.
-    pub fn draws(&self, set: OriginSet, rendered: &Rendered) -> bool {
-        draws(set, rendered).iter().any(|site| !is_salt(site))
-    }
-
     /// Whether a field took what the release itself had drawn before its own object could be read back: once that is read,
     /// the field changes for the last time, and nothing was missing.
     pub(super) fn own_chance(&mut self, facts: &BTreeSet<Fact>, doc: &Doc, path: &str) -> bool {
@@ -45,9 +40,10 @@ impl Analyst<'_> {
         }
         let now = self.now;
         let secrets = || now.docs.iter().filter(|doc| doc.key.kind == "Secret");
-        let drawn = |set: OriginSet| draws(set, now).iter().any(|site| !is_salt(site));
         let anew: Vec<(&Doc, &String)> = secrets()
-            .flat_map(|doc| doc.leaves.iter().filter(|(_, set)| drawn(**set)).map(move |(path, _)| (doc, path)))
+            .flat_map(|doc| {
+                doc.leaves.iter().filter(|(_, set)| draws_credential(**set, now)).map(move |(path, _)| (doc, path))
+            })
             .collect();
         let guards: BTreeSet<Fact> =
             now.lookups.iter().filter(|l| l.found).map(|l| Fact::Lookup(l.key.clone())).collect();
@@ -65,7 +61,7 @@ impl Analyst<'_> {
                 .collect();
             let coupled = |(path, set): (&String, &OriginSet)| {
                 let made = draws(*set, &without).iter().any(|site| sources.contains(site));
-                let kept = doc.leaves.get(path).is_some_and(|set| !drawn(*set));
+                let kept = doc.leaves.get(path).is_some_and(|set| !draws_credential(*set, now));
                 (made && kept).then(|| path.clone())
             };
             let fields: Vec<String> = other.leaves.iter().filter_map(coupled).collect();
@@ -80,6 +76,11 @@ impl Analyst<'_> {
 pub fn draws(set: OriginSet, rendered: &Rendered) -> BTreeSet<Rc<str>> {
     let origins = flatten(set, &rendered.origins, &rendered.gates).into_iter();
     origins.filter_map(|o| if let Origin::Random(site) = o { Some(site) } else { None }).collect()
+}
+
+/// Whether a credential is drawn: chance that is more than salt.
+pub fn draws_credential(set: OriginSet, rendered: &Rendered) -> bool {
+    draws(set, rendered).iter().any(|site| !is_salt(site))
 }
 
 /// Whether the chance of a call is but salt.

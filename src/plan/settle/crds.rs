@@ -7,6 +7,7 @@ use crate::cluster::object::{Object, ObjectKey};
 use crate::cluster::overlay::Overlay;
 use crate::cluster::snapshot::{Facts, Snapshot};
 use crate::flux::cycle::Request;
+use crate::flux::model::origin_labels;
 use crate::flux::postrender::parse_manifest;
 use crate::flux::settings::{ControllerVersion, Settings};
 use crate::flux::{Action, HelmRelease};
@@ -51,8 +52,7 @@ fn labelled(mut object: Json, hr: &HelmRelease) -> Json {
     let metadata = object.get_mut("metadata").and_then(Json::as_object_mut);
     let labels = metadata.map(|m| m.entry("labels").or_insert_with(|| json!({})));
     if let Some(labels) = labels.and_then(Json::as_object_mut) {
-        labels.insert("helm.toolkit.fluxcd.io/name".into(), hr.name.clone().into());
-        labels.insert("helm.toolkit.fluxcd.io/namespace".into(), hr.namespace.clone().into());
+        labels.extend(origin_labels(&hr.name, &hr.namespace).map(|(key, value)| (key.to_owned(), value.into())));
     }
     object
 }

@@ -90,6 +90,17 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// The next character that is neither white space nor in a comment.
+    pub(super) fn next_word(&mut self) -> Read<Option<char>> {
+        loop {
+            match self.next()? {
+                Some(' ' | '\t' | '\n' | '\r') => {}
+                Some('#') => self.comment()?,
+                other => return Ok(other),
+            }
+        }
+    }
+
     /// A mistake at the character read last. At the end of the text it is told for the line before.
     pub(super) fn fail<T>(&self, text: impl Into<String>) -> Read<T> {
         let mut line = self.line(self.at);
